@@ -1,0 +1,1 @@
+"""The `jupyter agentchat` command: chat from a terminal, through a running server or its own."""

@@ -1,0 +1,1 @@
+"""The door: the only Tornado code. Authenticate, authorise, hand over."""

@@ -1,0 +1,1 @@
+"""The words on the wire. Imports nothing of ours; everything else may import this."""

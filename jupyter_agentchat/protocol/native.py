@@ -1,0 +1,86 @@
+"""The native agent protocol: one JSON object a line, both ways. Anyone can write such a program.
+
+The agent first writes `hello`, then event bodies of NATIVE_TYPES; it reads `op` lines. See
+docs/protocol.md and `jupyter_agentchat.tour` for a whole one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter
+
+from .base import Id, Text, Wire
+from .resources import AskAnswer, Attachment, Model, ProviderFeatures, RunRequest
+
+NATIVE_TYPES: Final = frozenset(
+    {
+        "session",
+        "assistant_text",
+        "thinking",
+        "tool_use_start",
+        "tool_use_update",
+        "tool_use_end",
+        "ask",
+        "ask_resolved",
+        "plan",
+        "usage",
+        "plan_usage",
+        "system",
+        "notice",
+        "error",
+        "complete",
+        "resume_refused",
+    }
+)
+"""Event types that an agent may write; anything else is a protocol error."""
+
+
+class AgentHello(Wire):
+    """First line of an agent. Unknown fields are ignored: agents may be newer than we are."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    type: Literal["hello"] = "hello"
+    name: Text
+    version: Text = ""
+    models: list[Model] = []
+    features: ProviderFeatures = ProviderFeatures()
+
+
+class OpRun(Wire):
+    """Start a run."""
+
+    op: Literal["run"] = "run"
+    request: RunRequest
+
+
+class OpAnswer(AskAnswer):
+    """A person answered."""
+
+    op: Literal["answer"] = "answer"
+    ask_id: Id
+
+
+class OpSteer(Wire):
+    """A message into the running turn."""
+
+    op: Literal["steer"] = "steer"
+    text: Text
+    attachments: list[Attachment] = []
+
+
+class OpCancel(Wire):
+    """Stop the run, then write `complete` with outcome cancelled."""
+
+    op: Literal["cancel"] = "cancel"
+
+
+class OpClose(Wire):
+    """No more runs: exit."""
+
+    op: Literal["close"] = "close"
+
+
+Op = Annotated[OpRun | OpAnswer | OpSteer | OpCancel | OpClose, Field(discriminator="op")]
+OP: TypeAdapter[Any] = TypeAdapter(Op)

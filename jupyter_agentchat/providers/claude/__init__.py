@@ -1,0 +1,1 @@
+"""Claude Code over its bidirectional stream-json protocol: launch, wire, translate, adapter."""

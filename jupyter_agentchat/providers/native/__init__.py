@@ -1,0 +1,1 @@
+"""Agents that speak our own line protocol: the tour, test agents, third parties."""

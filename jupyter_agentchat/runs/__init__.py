@@ -1,0 +1,1 @@
+"""What is happening now: the hub, runs, subscribers, asks."""

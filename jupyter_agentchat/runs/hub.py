@@ -1,0 +1,342 @@
+"""The hub: every chat that is followed or runs, and every client. One object per server.
+
+Runs belong to the hub, not to sockets: closing a browser stops nothing. Commands come in here,
+events leave through `Room.record`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from ..errors import AlreadyResolved, Busy, NotFound, StorageError
+from ..process.tasks import TaskOwner
+from ..protocol.events import Ask, AskResolved, Complete, Notice, Session
+from ..protocol.resources import AskAnswer, Author
+from ..protocol.words import ChatState, Permission
+from ..providers.base import Adapter
+from ..store.base import Draft, Lease, RunRecord, Store
+from .channel import Channel
+from .driver import Driver, DriverHooks
+from .ledger import holder_alive, own_holder
+from .plan import RunPlan
+from .recovery import close_interrupted, orphaned
+from .room import Room
+
+log = logging.getLogger(__name__)
+
+STOP_DEADLINE_S = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class HubHooks:
+    """What the layer above wants to know. None may raise.
+
+    `chat_changed(chat_id)`: a row of the chat list has changed. `session`: the provider's
+    conversation id. `finished`: a run's `complete` was stored. `progress`: something happened.
+    """
+
+    chat_changed: Callable[[str], None]
+    session: Callable[[str, Session], None]
+    finished: Callable[[str, Complete], None]
+    progress: Callable[[], None]
+
+
+class Hub:
+    """See the module. Not thread safe: one event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        adapter_for: Callable[[str], Awaitable[Adapter]],
+        *,
+        max_runs: int,
+        reap: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """`reap` ends processes that an earlier server left; no run starts before it is done."""
+        self._store = store
+        self._adapter_for = adapter_for
+        self._max_runs = max_runs
+        self._places = asyncio.Semaphore(max_runs)
+        self._reap = reap
+        self._reaped = asyncio.Event()
+        self._rooms: dict[str, Room] = {}
+        self._channels: dict[Channel, str] = {}
+        self._owner = TaskOwner("runs")
+        self._holder = own_holder()
+        self._hooks: HubHooks | None = None
+        self._closing = False
+        self._begun = False
+        self.last_progress = time.monotonic()
+
+    def connect(self, hooks: HubHooks) -> None:
+        """Wire the layer above; once, before anything runs."""
+        self._hooks = hooks
+
+    # ---- start and stop ---------------------------------------------------------------------
+
+    def recover(self) -> int:
+        """Close what an earlier server left running; returns how many runs that were.
+
+        Called once, when the extension loads; needs no loop (see `begin` for the processes).
+        """
+        closed = 0
+        for run in orphaned(self._store, holder_alive):
+            try:
+                complete = close_interrupted(self._store, run)
+            except (StorageError, NotFound) as error:
+                log.warning("chat=%s run=%s cannot be closed: %s", run.chat_id, run.run_id, error)
+                continue
+            closed += 1
+            self._finished(run.chat_id, complete)
+        return closed
+
+    def begin(self) -> None:
+        """Start ending left-over processes in the background; twice is once. Needs the loop."""
+        if not self._begun:
+            self._begun = True
+            self._owner.spawn(self._end_leftovers(), name="reap")
+
+    async def _end_leftovers(self) -> None:
+        try:
+            if self._reap is not None:
+                await self._reap()
+        finally:
+            self._reaped.set()
+
+    async def close(self) -> None:
+        """Clean stop: every run ends as `interrupted`, its agent by the short ladder. <= 10 s."""
+        self._closing = True
+        drivers = [room.driver for room in self._rooms.values() if room.driver]
+        for driver in drivers:
+            driver.cancel(end_as="interrupted")
+            driver.cancel(end_as="interrupted")  # a second Stop shortens every ladder
+        if drivers:
+            waits = [self._owner.spawn(d.finished.wait(), name="finish") for d in drivers]
+            await asyncio.wait(waits, timeout=STOP_DEADLINE_S)
+        await self._owner.close()
+        for channel in list(self._channels):
+            channel.close()
+
+    # ---- runs -------------------------------------------------------------------------------
+
+    def start(self, plan: RunPlan) -> None:
+        """Store the prompt and start its run; returns when both are durable.
+
+        Raises Busy (a run is active here, or another server holds one), StorageError.
+        """
+        chat_id = plan.request.chat_id
+        room = self._room(chat_id)
+        if self._closing:
+            raise Busy("The server is stopping.")
+        if room.driver is not None:
+            raise Busy("A run is active in this chat.", run_id=room.driver.run_id)
+        self.begin()
+        self._close_leftover(chat_id)
+        lease = Lease(self._holder, 1)
+        driver = Driver(
+            plan,
+            room,
+            self._store,
+            self._adapter_for,
+            self._owner,
+            DriverHooks(self._session, self._progress, self._finished),
+            lease,
+        )
+        before = self._store.last_seq(chat_id)
+        drafts = [Draft(plan.started)]
+        if plan.user is not None:
+            drafts.insert(0, Draft(plan.user))
+        stored = self._store.start_run(
+            RunRecord(
+                run_id=driver.run_id,
+                chat_id=chat_id,
+                provider=plan.started.provider,
+                client_id=plan.user.client_id if plan.user else None,
+                first_seq=before + 1,
+                lease=lease,
+            ),
+            drafts,
+        )
+        room.driver = driver
+        room.show_state()  # running is known before the prompt is seen
+        room.publish(stored, before)
+        log.info(
+            "chat=%s run=%s started provider=%s", chat_id, driver.run_id, plan.started.provider
+        )
+        self._owner.spawn(self._drive(room, driver), name=f"drive {driver.run_id}")
+
+    async def _drive(self, room: Room, driver: Driver) -> None:
+        began = time.monotonic()
+        holds_place = False
+
+        async def may_start(waiting: Driver) -> None:
+            nonlocal holds_place
+            await asyncio.wait_for(self._reaped.wait(), 30)
+            if self._places.locked():
+                text = (
+                    f"{self._max_runs} runs are active on this server; this one starts after them."
+                )
+                waiting.commit([Notice(code="waiting_for_place", text=text)], None)
+            await self._places.acquire()
+            holds_place = True
+
+        try:
+            await driver.drive(may_start)
+        finally:
+            if holds_place:
+                self._places.release()
+            room.driver = None
+            room.show_state()
+            self._drop_if_idle(room)
+            seconds = time.monotonic() - began
+            log.info("chat=%s run=%s ended after %.1f s", room.chat_id, driver.run_id, seconds)
+
+    def _close_leftover(self, chat_id: str) -> None:
+        """A run of ours whose end could not be stored (full disk) is closed before the next."""
+        for run in self._store.open_runs():
+            if run.chat_id != chat_id:
+                continue
+            holder = run.lease.holder if run.lease else ""
+            if holder != self._holder and holder_alive(holder):
+                raise Busy("Another server runs this chat.", holder=holder, run_id=run.run_id)
+            close_interrupted(self._store, run)
+
+    def cancel(self, chat_id: str) -> bool:
+        """Stop the chat's run (again: force). False when it is idle. Returns at once."""
+        driver = self._driver(chat_id)
+        if driver is None:
+            return False
+        driver.cancel()
+        return True
+
+    async def cancelled(self, chat_id: str, timeout_s: float = 30.0) -> bool:
+        """Stop the run and wait until the chat is free; False when it did not end in time."""
+        driver = self._driver(chat_id)
+        if driver is None:
+            return True
+        driver.cancel()
+        try:
+            await asyncio.wait_for(driver.finished.wait(), timeout_s)
+        except TimeoutError:
+            return False
+        return True
+
+    async def answer(
+        self, chat_id: str, ask_id: str, answer: AskAnswer, author: Author
+    ) -> AskResolved:
+        """Answer an open ask. Raises NotFound, AlreadyResolved, BadRequest, StorageError."""
+        driver = self._driver(chat_id)
+        if driver is None:
+            raise self._closed_ask(chat_id, ask_id)
+        return await driver.answer(ask_id, answer, author)
+
+    def _closed_ask(self, chat_id: str, ask_id: str) -> Exception:
+        for event in reversed(self._store.events_before(chat_id, None, limit=2000).events):
+            if event.type != "ask_resolved":
+                continue
+            body = event.body()
+            if isinstance(body, AskResolved) and body.ask_id == ask_id:
+                return AlreadyResolved("This was resolved before.", answer=body.model_dump())
+        return NotFound("There is no such question in this chat.", ask_id=ask_id)
+
+    def open_asks(self, chat_id: str) -> list[Ask]:
+        """Asks that wait for a person, oldest first."""
+        driver = self._driver(chat_id)
+        return list(driver.tracker.asks.values()) if driver else []
+
+    def open_ask(self, chat_id: str, ask_id: str) -> Ask | None:
+        """One open ask, or None."""
+        driver = self._driver(chat_id)
+        return driver.tracker.asks.get(ask_id) if driver else None
+
+    async def lower_permission(self, chat_id: str, permission: Permission) -> bool:
+        """Pass a lower permission to a running agent; False where it cannot take it now."""
+        driver = self._driver(chat_id)
+        return await driver.lower_permission(permission) if driver else True
+
+    def state(self, chat_id: str) -> ChatState:
+        room = self._rooms.get(chat_id)
+        return room.state if room else "idle"
+
+    @property
+    def active_runs(self) -> int:
+        return sum(1 for room in self._rooms.values() if room.driver)
+
+    # ---- clients ----------------------------------------------------------------------------
+
+    def add_client(self, channel: Channel, username: str) -> None:
+        """A connection that gets list changes; `channel.write` is run by its owner."""
+        self._channels[channel] = username
+
+    def remove_client(self, channel: Channel) -> None:
+        """Idempotent; ends all its subscriptions."""
+        self._channels.pop(channel, None)
+        channel.close()
+        for room in list(self._rooms.values()):
+            room.unsubscribe(channel)
+            self._drop_if_idle(room)
+
+    def subscribe(self, channel: Channel, chat_id: str, after_seq: int, epoch: str | None) -> None:
+        """Raises NotFound, Gone."""
+        self._store.last_seq(chat_id)  # NotFound before a room is made
+        room = self._room(chat_id)
+        try:
+            room.subscribe(channel, after_seq, epoch)
+        finally:
+            self._drop_if_idle(room)
+
+    def unsubscribe(self, channel: Channel, chat_id: str) -> int:
+        """Idempotent; returns the chat's last seq (0 for an unknown chat)."""
+        room = self._rooms.get(chat_id)
+        if room is None:
+            return 0
+        room.unsubscribe(channel)
+        self._drop_if_idle(room)
+        return self._store.last_seq(chat_id)
+
+    def broadcast(self, encode: Callable[[str], str | None]) -> None:
+        """One frame to every client; `encode(username)` is called once per person, None skips."""
+        texts: dict[str, str | None] = {}
+        for channel, username in self._channels.items():
+            if username not in texts:
+                texts[username] = encode(username)
+            text = texts[username]
+            if text is not None:
+                channel.push(text)
+
+    # ---- inside -----------------------------------------------------------------------------
+
+    def _room(self, chat_id: str) -> Room:
+        room = self._rooms.get(chat_id)
+        if room is None:
+            room = self._rooms[chat_id] = Room(chat_id, self._store, self._changed)
+        return room
+
+    def _drop_if_idle(self, room: Room) -> None:
+        if room.idle:
+            self._rooms.pop(room.chat_id, None)
+
+    def _driver(self, chat_id: str) -> Driver | None:
+        room = self._rooms.get(chat_id)
+        return room.driver if room else None
+
+    def _changed(self, room: Room) -> None:
+        if self._hooks:
+            self._hooks.chat_changed(room.chat_id)
+
+    def _session(self, chat_id: str, session: Session) -> None:
+        if self._hooks:
+            self._hooks.session(chat_id, session)
+
+    def _finished(self, chat_id: str, complete: Complete) -> None:
+        if self._hooks:
+            self._hooks.finished(chat_id, complete)
+
+    def _progress(self) -> None:
+        self.last_progress = time.monotonic()
+        if self._hooks:
+            self._hooks.progress()

@@ -1,0 +1,1 @@
+"""The log and the metadata of chats, durable before anyone sees them."""

@@ -1,0 +1,40 @@
+"""The store on SQLite: one file `chats.sqlite3` in the data directory, many servers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+from .base import Store, StoreHealth
+from .filesystem import choose_journal_mode
+from .sqlite_chats import SqliteChats
+from .sqlite_database import Database
+from .sqlite_events import SqliteEvents
+from .sqlite_people import SqlitePeople
+from .sqlite_runs import SqliteRuns
+
+FILE_NAME: Final = "chats.sqlite3"
+
+
+class SqliteStore(SqliteEvents, SqliteChats, SqliteRuns, SqlitePeople):
+    """EventStore and ChatStore on one Database, which it owns."""
+
+    @property
+    def health(self) -> StoreHealth:
+        return self.database.health
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def open_store(data_dir: Path, journal_mode: Literal["auto", "wal", "delete"] = "auto") -> Store:
+    """The store of `data_dir`, made if it is missing (directory 0700, files 0600).
+
+    Never raises for what is wrong with the disk: look at `health`. Read-only directory, full disk
+    or a newer version's file: `writable` is False, reads answer what can be read (else nothing),
+    writes raise StorageError. A damaged file is kept aside, and `notice` says where and what was
+    saved. `auto` takes `delete` on anything that is not known to be a local file system.
+    """
+    directory = data_dir.expanduser().absolute()
+    mode = choose_journal_mode(journal_mode, directory)
+    return SqliteStore(Database(directory / FILE_NAME, mode))

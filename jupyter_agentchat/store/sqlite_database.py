@@ -1,0 +1,254 @@
+"""The database file: opening it, transactions on it, and what a failing medium means for a person.
+
+A Database never raises on opening: it ends up writable, read-only or empty, and says why.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import BadRequest, StorageError
+from . import recovery
+from .base import StoreHealth
+from .filesystem import JournalMode, beside, prepare_directory, prepare_file
+from .migrations import PAGE_SIZE, check_version, migrate
+from .sqlite_connection import (
+    Values,
+    connect,
+    explain,
+    fetch,
+    is_damage,
+    is_sound,
+    open_for_reading,
+    set_journal_mode,
+)
+from .sqlite_upkeep import Upkeep
+
+_log = logging.getLogger(__name__)
+
+INLINE_CHECK_BYTES: Final = 16 * 1024 * 1024
+"""Up to here the file is checked while it opens (about 1 ms per MB), above in the background."""
+
+COMMITS_PER_CHECKPOINT: Final = 500
+WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
+
+class Database:
+    """One file and one connection to it. Not for two threads at once."""
+
+    def __init__(self, path: Path, journal_mode: JournalMode = "wal") -> None:
+        self.path = path
+        self.health = StoreHealth()
+        self.epoch = ""
+        self._journal_mode = journal_mode
+        self._wal = False
+        self._identity: tuple[int, int] | None = None
+        self._connection: sqlite3.Connection | None = None
+        self._upkeep: Upkeep | None = None
+        self._commits = 0
+        self._open()
+
+    # ---- operations ------------------------------------------------------------------------------
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The live connection. Raises StorageError when the store is closed."""
+        if self._connection is None:
+            raise StorageError("The chat store is closed.")
+        return self._connection
+
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """One write transaction, committed on leaving and rolled back on any error.
+
+        `durable` also survives power loss. Raises StorageError, and what the body raises.
+        """
+        connection = self._ready()
+        if not self.health.writable:
+            raise StorageError(self.health.notice or "The chat store is read-only.")
+        with self._said_clearly():
+            full = durable and self._wal
+            if full:
+                connection.execute("PRAGMA synchronous=FULL")
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                if full:
+                    connection.execute("PRAGMA synchronous=NORMAL")
+        self._commits += 1
+        if self._commits % COMMITS_PER_CHECKPOINT == 0:
+            self.checkpoint()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Several reads of one state. Raises StorageError, and what the body raises."""
+        connection = self._ready()
+        with self._said_clearly():
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def rows(self, sql: str, values: Values = ()) -> list[Any]:
+        """All rows of one query. Raises StorageError."""
+        connection = self._ready()
+        with self._said_clearly():
+            return fetch(connection, sql, values)
+
+    def checkpoint(self) -> None:
+        """Have the write-ahead log carried into the file, in the background if it is not too long."""
+        if self._upkeep is None:
+            return
+        self._upkeep.checkpoint()
+        try:
+            size = beside(self.path, "-wal").stat().st_size
+        except OSError:
+            return
+        if size > WAL_LIMIT_BYTES:  # the writer never paused, so the log could not begin anew
+            with self._said_clearly():
+                self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def close(self) -> None:
+        """Close, with everything in the one file where possible. May be called twice."""
+        if self._upkeep is not None:
+            self._upkeep.stop()
+            self._upkeep = None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    # ---- opening ---------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        try:
+            try:
+                self._attach()
+            except recovery.Damaged:
+                self._rebuild()
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise
+                self._rebuild()
+        except (sqlite3.Error, OSError, StorageError) as error:
+            reason = error.message if isinstance(error, StorageError) else explain(error, self.path)
+            _log.error("the chat store %s is read-only: %s", self.path, reason)
+            self._attach_read_only(reason, known=not isinstance(error, StorageError))
+
+    def _attach(self) -> None:
+        """Open for writing. Raises sqlite3.Error, OSError, StorageError (a newer version's file)."""
+        self.close()
+        prepare_directory(self.path.parent)
+        recovery.settle_remains(self.path)
+        prepare_file(self.path)
+        connection = self._connection = connect(f"{self.path.as_uri()}?mode=rw")
+        check_version(connection)  # before anything is written
+        size = self.path.stat().st_size
+        if size <= INLINE_CHECK_BYTES and not is_sound(connection):
+            raise recovery.Damaged
+        connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
+        self._wal = set_journal_mode(connection, self._journal_mode)
+        connection.execute(f"PRAGMA synchronous={'NORMAL' if self._wal else 'FULL'}")
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+        connection.execute("PRAGMA journal_size_limit=16777216")
+        migrate(connection)
+        self._identify(connection)
+        if self._wal:
+            self._upkeep = Upkeep(self.path)
+            if size > INLINE_CHECK_BYTES:
+                self._upkeep.check()
+
+    def _identify(self, connection: sqlite3.Connection) -> None:
+        """Read the epoch; a new one when this is another file than the one it was given to."""
+        found = self.path.stat()
+        self._identity = (found.st_dev, found.st_ino)
+        kept = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        if kept.get("inode") != str(found.st_ino) or "epoch" not in kept:
+            kept["epoch"] = secrets.token_hex(8)
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(
+                "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
+                [("epoch", kept["epoch"]), ("inode", str(found.st_ino))],
+            )
+            connection.execute("COMMIT")
+        self.epoch = kept["epoch"]
+
+    def _rebuild(self) -> None:
+        """Move a damaged file aside, save what can be read, open the new one."""
+        self.close()
+        notice = recovery.rebuild(self.path)
+        if notice is not None:
+            _log.error("%s", notice)
+            self.health = StoreHealth(notice=notice)
+        self._attach()
+
+    def _attach_read_only(self, reason: str, *, known: bool) -> None:
+        """Show what can be read without writing; nothing at all when that is not `known` to us."""
+        self.close()
+        self._identity, self._wal = None, False
+        connection, stale = open_for_reading(self.path) if known else (None, False)
+        if connection is None:
+            connection = connect(":memory:")
+            migrate(connection)
+        elif stale:
+            reason += " What was stored last may be missing."
+        self._connection = connection
+        kept = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        self.epoch = kept.get("epoch") or secrets.token_hex(8)
+        self.health = StoreHealth(writable=False, notice=f"Chats are read-only. {reason}")
+
+    # ---- before and after an operation -----------------------------------------------------------
+
+    def _ready(self) -> sqlite3.Connection:
+        connection = self.connection
+        if self._upkeep is not None and self._upkeep.damaged:
+            self._repair()
+            connection = self.connection
+        if self._identity is not None and not self._same_file():
+            notice = f"{self.path} was replaced or removed; it was opened anew."
+            _log.error("%s", notice)
+            self.health = StoreHealth(notice=notice)
+            self._open()
+            connection = self.connection
+        return connection
+
+    def _same_file(self) -> bool:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise StorageError(explain(error, self.path), path=str(self.path)) from error
+        return (found.st_dev, found.st_ino) == self._identity
+
+    def _repair(self) -> None:
+        try:
+            self._rebuild()
+        except (sqlite3.Error, OSError, StorageError) as error:
+            self._attach_read_only(explain(error, self.path), known=True)
+
+    @contextmanager
+    def _said_clearly(self) -> Iterator[None]:
+        """Turn what SQLite raises into what a person can act on; a damaged file is rebuilt."""
+        try:
+            yield
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise BadRequest("A text or number in this request cannot be stored.") from error
+        except sqlite3.Error as error:
+            if is_damage(error) and self._identity is not None:
+                self._repair()
+                raise StorageError(
+                    self.health.notice or "The chat store could not be read: try again.",
+                    path=str(self.path),
+                ) from error
+            raise StorageError(explain(error, self.path), path=str(self.path)) from error

@@ -1,0 +1,203 @@
+"""The log in SQLite: appends in one transaction, pages by the primary key."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ..errors import Busy, NotFound
+from ..protocol.base import now
+from ..protocol.words import Outcome
+from . import pages
+from .base import Draft, EventPage, Lease, StoredEvent
+from .rows import Range, Row, checksum, damaged_event, to_row
+from .sqlite_connection import fetch
+from .sqlite_database import Database
+
+_EVENTS: Final = """SELECT seq, time, run_id, type, sum, body FROM events
+    WHERE chat_id = ? AND seq BETWEEN ? AND ? ORDER BY seq {} LIMIT ?"""
+RISING: Final = _EVENTS.format("ASC")
+FALLING: Final = _EVENTS.format("DESC")
+STARTS: Final = """SELECT seq FROM turns
+    WHERE chat_id = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?"""
+CUTS: Final = "SELECT first_seq, last_seq FROM cuts WHERE chat_id = ?"
+LAST: Final = "SELECT last_seq FROM chats WHERE id = ? AND deleted IS NULL"
+INSERT: Final = """INSERT INTO events (chat_id, seq, time, run_id, type, item_id, sum, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+DROP: Final = """DELETE FROM events
+    WHERE chat_id = ? AND seq BETWEEN ? AND ? AND item_id = ? AND type = ?"""
+
+
+class OnDatabase:
+    """What the parts of SqliteStore share."""
+
+    def __init__(self, database: Database, clock: Callable[[], str] = now) -> None:
+        self.database = database
+        self.clock = clock
+
+
+class SqliteEvents(OnDatabase):
+    """EventStore on a Database."""
+
+    @property
+    def epoch(self) -> str:
+        return self.database.epoch
+
+    def append(
+        self,
+        chat_id: str,
+        drafts: Sequence[Draft],
+        *,
+        run_id: str | None = None,
+        offset: int | None = None,
+        lease: Lease | None = None,
+        durable: bool = False,
+        outcome: Outcome | None = None,
+    ) -> list[StoredEvent]:
+        rows = [to_row(draft) for draft in drafts]
+        with self.database.transaction(durable=durable) as connection:
+            time = self.clock()
+            if lease is not None:
+                check_lease(connection, run_id, lease)
+            events = write_rows(connection, chat_id, run_id, time, rows)
+            if offset is not None:
+                done = connection.execute(
+                    "UPDATE runs SET spool_stored = ? WHERE run_id = ?", (offset, run_id)
+                )
+                _found_run(done, run_id)
+            if outcome is not None:
+                done = connection.execute(
+                    "UPDATE runs SET outcome = ?, ended = ? WHERE run_id = ?",
+                    (outcome, time, run_id),
+                )
+                _found_run(done, run_id)
+        return events
+
+    def events_after(
+        self, chat_id: str, seq: int, *, limit: int = 1000, include_cut: bool = False
+    ) -> EventPage:
+        with self.database.snapshot() as connection:
+            cuts = _cuts(connection, chat_id, include_cut)
+            return pages.page_after(_events(connection, RISING, chat_id), cuts, seq, limit)
+
+    def events_before(
+        self, chat_id: str, seq: int | None, *, limit: int = 500, include_cut: bool = False
+    ) -> EventPage:
+        with self.database.snapshot() as connection:
+            cuts = _cuts(connection, chat_id, include_cut)
+            return pages.page_before(_events(connection, FALLING, chat_id), cuts, seq, limit)
+
+    def turns_before(
+        self,
+        chat_id: str,
+        seq: int | None,
+        *,
+        turns: int,
+        limit: int = 2000,
+        include_cut: bool = False,
+    ) -> EventPage:
+        with self.database.snapshot() as connection:
+            cuts = _cuts(connection, chat_id, include_cut)
+
+            def starts(first: int, last: int, count: int) -> list[int]:
+                return [row[0] for row in fetch(connection, STARTS, (chat_id, first, last, count))]
+
+            events = _events(connection, FALLING, chat_id)
+            return pages.page_of_turns(events, starts, cuts, seq, turns, limit)
+
+    def last_seq(self, chat_id: str) -> int:
+        rows = self.database.rows(LAST, (chat_id,))
+        if not rows:
+            raise NotFound("There is no such chat.", chat_id=chat_id)
+        return int(rows[0][0])
+
+
+def write_rows(
+    connection: sqlite3.Connection,
+    chat_id: str,
+    run_id: str | None,
+    time: str,
+    rows: Sequence[Row],
+) -> list[StoredEvent]:
+    """Number `rows` and store them, inside the caller's transaction. Raises NotFound."""
+    seq = _last_seq(connection, chat_id)
+    if not rows:
+        return []
+    events = []
+    count = len(rows)
+    for row in rows:
+        seq += 1
+        body = row.body_json
+        total = checksum(seq, time, run_id, row.type, body)
+        connection.execute(INSERT, (chat_id, seq, time, run_id, row.type, row.item_id, total, body))
+        if row.drops is not None:
+            first, last, item_id = row.drops
+            done = connection.execute(DROP, (chat_id, first, min(last, seq), item_id, row.type))
+            count -= done.rowcount
+        if row.begins_turn:
+            connection.execute("INSERT INTO turns VALUES (?, ?)", (chat_id, seq))
+        _move_cut(connection, chat_id, row)
+        events.append(StoredEvent(chat_id, seq, time, run_id, row.type, body))
+    connection.execute(
+        "UPDATE chats SET last_seq = ?, events = events + ?, updated = ? WHERE id = ?",
+        (seq, count, time, chat_id),
+    )
+    return events
+
+
+def check_lease(connection: sqlite3.Connection, run_id: str | None, lease: Lease) -> None:
+    """Raises Busy when the run is another server's now, or closed; NotFound for an unknown run."""
+    found = connection.execute(
+        "SELECT lease_holder, lease_epoch, outcome FROM runs WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    if found is None:
+        raise NotFound("There is no such run.", run_id=run_id)
+    holder, epoch, outcome = found
+    if (holder, epoch) != (lease.holder, lease.epoch):
+        raise Busy("Another server has taken over this run.", holder=holder, run_id=run_id)
+    if outcome is not None:
+        raise Busy("This run is closed.", outcome=outcome, run_id=run_id)
+
+
+def _move_cut(connection: sqlite3.Connection, chat_id: str, row: Row) -> None:
+    if row.hides is not None:
+        connection.execute("INSERT OR IGNORE INTO cuts VALUES (?, ?, ?)", (chat_id, *row.hides))
+    if row.shows is not None:
+        connection.execute(
+            "DELETE FROM cuts WHERE chat_id = ? AND first_seq = ? AND last_seq = ?",
+            (chat_id, *row.shows),
+        )
+
+
+def _found_run(done: sqlite3.Cursor, run_id: str | None) -> None:
+    if done.rowcount == 0:
+        raise NotFound("There is no such run.", run_id=run_id)
+
+
+def _last_seq(connection: sqlite3.Connection, chat_id: str) -> int:
+    found = connection.execute(LAST, (chat_id,)).fetchone()
+    if found is None:
+        raise NotFound("There is no such chat.", chat_id=chat_id)
+    return int(found[0])
+
+
+def _cuts(connection: sqlite3.Connection, chat_id: str, include_cut: bool) -> list[Range]:
+    _last_seq(connection, chat_id)
+    return [] if include_cut else connection.execute(CUTS, (chat_id,)).fetchall()
+
+
+def _events(
+    connection: sqlite3.Connection, sql: str, chat_id: str
+) -> Callable[[int, int, int], list[StoredEvent]]:
+    def page(first: int, last: int, count: int) -> list[StoredEvent]:
+        return [_event(chat_id, row) for row in fetch(connection, sql, (chat_id, first, last, count))]
+
+    return page
+
+
+def _event(chat_id: str, row: tuple[Any, ...]) -> StoredEvent:
+    seq, time, run_id, kind, total, body = row
+    if checksum(seq, time, run_id, kind, body) != total:
+        return damaged_event(chat_id, seq)
+    return StoredEvent(chat_id, seq, time, run_id, kind, body)

@@ -1,0 +1,139 @@
+"""Runs and children in SQLite: what must survive the server that runs them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import astuple, replace
+from typing import Any, Final
+
+from ..errors import Busy, NotFound
+from ..protocol.events import User
+from .base import ChildRecord, Draft, Lease, RunRecord, StoredEvent
+from .rows import to_row
+from .sqlite_events import OnDatabase, write_rows
+
+RUN: Final = (
+    "run_id, chat_id, provider, child_id, client_id, first_seq, spool_first, spool_stored, "
+    "outcome, started, ended, lease_holder, lease_epoch"
+)
+RUN_MARKS: Final = ", ".join("?" * (RUN.count(",") + 1))
+RUN_SET: Final = ", ".join(f"{name} = ?" for name in RUN.split(", ")[1:])
+CHILD: Final = (
+    "child_id, provider, scope, chat_id, pid, start_time, boot_id, pgid, directory, argv0, holder"
+)
+
+
+class SqliteRuns(OnDatabase):
+    """The runs and children of a ChatStore."""
+
+    def start_run(self, run: RunRecord, drafts: Sequence[Draft]) -> list[StoredEvent]:
+        rows = [to_row(draft) for draft in drafts]
+        with self.database.transaction(durable=True) as connection:
+            _refuse_second(connection, run)
+            time = self.clock()
+            if run.client_id is not None and drafts and isinstance(drafts[0].body, User):
+                _remember(connection, run, drafts[0].body.author.username)
+            events = write_rows(connection, run.chat_id, run.run_id, time, rows)
+            first = run.first_seq or (events[0].seq if events else 0)
+            run = replace(run, first_seq=first, started=run.started or time)
+            connection.execute(f"INSERT INTO runs ({RUN}) VALUES ({RUN_MARKS})", _run_row(run))  # noqa: S608
+        return events
+
+    def run(self, run_id: str) -> RunRecord | None:
+        rows = self.database.rows(f"SELECT {RUN} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608
+        return _to_run(rows[0]) if rows else None
+
+    def save_run(self, run: RunRecord) -> None:
+        with self.database.transaction() as connection:
+            found = connection.execute(
+                f"SELECT {RUN} FROM runs WHERE run_id = ?",  # noqa: S608
+                (run.run_id,),
+            ).fetchone()
+            if found is None:
+                raise NotFound("There is no such run.", run_id=run.run_id)
+            refuse_overtaken(_to_run(found), run)
+            connection.execute(
+                f"UPDATE runs SET {RUN_SET} WHERE run_id = ?",  # noqa: S608
+                (*_run_row(run)[1:], run.run_id),
+            )
+
+    def open_runs(self) -> list[RunRecord]:
+        query = f"SELECT {RUN} FROM runs WHERE outcome IS NULL ORDER BY rowid"  # noqa: S608
+        return [_to_run(row) for row in self.database.rows(query)]
+
+    def save_child(self, child: ChildRecord) -> None:
+        with self.database.transaction(durable=True) as connection:
+            marks = ", ".join("?" * (CHILD.count(",") + 1))
+            connection.execute(
+                f"INSERT OR REPLACE INTO children ({CHILD}) VALUES ({marks})",  # noqa: S608
+                astuple(child),
+            )
+
+    def forget_child(self, child_id: str) -> None:
+        with self.database.transaction() as connection:
+            connection.execute("DELETE FROM children WHERE child_id = ?", (child_id,))
+
+    def children(self) -> list[ChildRecord]:
+        query = f"SELECT {CHILD} FROM children ORDER BY rowid"  # noqa: S608
+        return [ChildRecord(*row) for row in self.database.rows(query)]
+
+
+def refuse_overtaken(stored: RunRecord, run: RunRecord) -> None:
+    """Raises Busy when `run` was read before another server took the stored one over."""
+    if stored.lease is None or run.lease == stored.lease:
+        return
+    if run.lease is None or run.lease.epoch <= stored.lease.epoch:
+        raise Busy(
+            "Another server has taken over this run.",
+            holder=stored.lease.holder,
+            run_id=run.run_id,
+        )
+
+
+def _refuse_second(connection: sqlite3.Connection, run: RunRecord) -> None:
+    open_run = connection.execute(
+        "SELECT run_id, lease_holder FROM runs WHERE chat_id = ? AND outcome IS NULL",
+        (run.chat_id,),
+    ).fetchone()
+    if open_run is not None:
+        raise Busy("A run is active in this chat.", run_id=open_run[0], holder=open_run[1])
+    if connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run.run_id,)).fetchone():
+        raise ValueError(f"run {run.run_id} exists")
+
+
+def _remember(connection: sqlite3.Connection, run: RunRecord, username: str) -> None:
+    key = (run.chat_id, username, run.client_id)
+    done = connection.execute(
+        "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)",
+        (*key, json.dumps({"run_id": run.run_id})),
+    )
+    if done.rowcount == 0:
+        answer = connection.execute(
+            "SELECT answer FROM prompts WHERE chat_id = ? AND username = ? AND client_id = ?", key
+        ).fetchone()[0]
+        raise Busy("This prompt was accepted before.", run_id=json.loads(answer).get("run_id"))
+
+
+def _run_row(run: RunRecord) -> tuple[Any, ...]:
+    lease = (run.lease.holder, run.lease.epoch) if run.lease else (None, None)
+    return (
+        run.run_id,
+        run.chat_id,
+        run.provider,
+        run.child_id,
+        run.client_id,
+        run.first_seq,
+        run.spool_first,
+        run.spool_stored,
+        run.outcome,
+        run.started,
+        run.ended,
+        *lease,
+    )
+
+
+def _to_run(row: tuple[Any, ...]) -> RunRecord:
+    *fields, holder, epoch = row
+    return RunRecord(*fields, lease=None if holder is None else Lease(holder, epoch))

@@ -1,0 +1,97 @@
+"""The store's own thread: checkpoints beside the writer, and the check of a file too large to wait for.
+
+It sleeps until it is woken, holds its own connection, and ends with the database that owns it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Final
+
+from .sqlite_connection import is_sound
+
+_log = logging.getLogger(__name__)
+
+STOP_DEADLINE_S: Final = 5.0
+
+
+class Upkeep:
+    """Owned by a Database; its thread starts when there is something to do for the first time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._wake = threading.Event()
+        self._stopping = False
+        self._check = False
+        self._thread: threading.Thread | None = None
+        self._connection: sqlite3.Connection | None = None
+        self.damaged = False
+        """Set when the check found damage; the owner looks at it before each operation."""
+
+    def checkpoint(self) -> None:
+        """Ask for a passive checkpoint: it waits for nobody and nobody waits for it."""
+        self._start()
+
+    def check(self) -> None:
+        """Ask for a check of the whole file."""
+        self._check = True
+        self._start()
+
+    def stop(self, timeout_s: float = STOP_DEADLINE_S) -> None:
+        """End the thread, within `timeout_s` seconds; what it is doing is interrupted half-way."""
+        self._stopping = True
+        thread = self._thread
+        if thread is None:
+            return
+        self._wake.set()
+        thread.join(timeout_s / 2)
+        connection = self._connection
+        if thread.is_alive() and connection is not None:
+            connection.interrupt()
+            thread.join(timeout_s / 2)
+        if thread.is_alive():
+            _log.error("the upkeep of %s did not end within %s s", self._path, timeout_s)
+
+    def _start(self) -> None:
+        self._wake.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="agentchat-store", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            connection = sqlite3.connect(
+                f"{self._path.as_uri()}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                timeout=0.2,
+                check_same_thread=False,  # `stop` interrupts from outside
+            )
+        except sqlite3.Error as error:
+            _log.warning("no upkeep of %s: %s", self._path, error)
+            return
+        self._connection = connection
+        try:
+            connection.execute("PRAGMA wal_autocheckpoint=0")
+            while self._wake.wait() and not self._stopping:
+                self._wake.clear()
+                self._work(connection)
+        except sqlite3.Error as error:
+            _log.warning("upkeep of %s ended: %s", self._path, error)
+        finally:
+            self._connection = None
+            connection.close()
+
+    def _work(self, connection: sqlite3.Connection) -> None:
+        try:
+            if self._check:
+                self._check = False
+                self.damaged = not is_sound(connection)
+            if not self.damaged:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except sqlite3.Error as error:
+            # a full disk or a stop: what is in the log stays there, the next one tries again
+            _log.info("checkpoint of %s put off: %s", self._path, error)

@@ -1,0 +1,1 @@
+"""The guided tour: a small real agent program that needs no account."""

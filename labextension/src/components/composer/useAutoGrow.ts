@@ -1,0 +1,14 @@
+/** Makes a textarea as high as its text; its `max-height` in CSS limits it. */
+import { useLayoutEffect, useRef } from 'react';
+
+export function useAutoGrow(text: string): React.RefObject<HTMLTextAreaElement> {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    const node = area.current;
+    if (node) {
+      node.style.height = 'auto';
+      node.style.height = `${node.scrollHeight}px`;
+    }
+  }, [text]);
+  return area;
+}

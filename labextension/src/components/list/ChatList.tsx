@@ -1,0 +1,132 @@
+/** The chat list: search, filters, projects, days, rows. */
+import { useCallback, useState } from 'react';
+
+import type { Chat } from '../../protocol/generated';
+import type { ListFilter, ListView } from '../../state/stores';
+import { Button } from '../common/Button';
+import { useTrans } from '../common/trans';
+import { useNow } from '../common/useNow';
+import { ChatRow, type IRowActions } from './ChatRow';
+import { ListGroup } from './ListGroup';
+import { ListTools } from './ListTools';
+import { useRowFocus } from './useRowFocus';
+import { emptyWords } from './words';
+
+export interface IChatListProps {
+  view: ListView;
+  /** Name of the folder that the server was started in. */
+  rootName: string;
+  providerName: (id: string | null) => string;
+  /** The chat that is open beside the list, if any. */
+  openId: string | null;
+  /** The chat whose title is being edited. */
+  renamingId: string | null;
+  actions: IRowActions;
+  onQuery: (query: string) => void;
+  onFilter: (filter: ListFilter) => void;
+  onMore: () => void;
+  onRetry: () => void;
+}
+
+const MINUTE_MS = 60_000;
+
+export function ChatList(props: IChatListProps): React.JSX.Element {
+  const { view, rootName, providerName, openId, renamingId, actions } = props;
+  const trans = useTrans();
+  const now = useNow(MINUTE_MS);
+  const { list, focused, onFocus, onKeyDown } = useRowFocus();
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback((key: string) => {
+    setClosed(before => {
+      const after = new Set(before);
+      if (!after.delete(key)) {
+        after.add(key);
+      }
+      return after;
+    });
+  }, []);
+
+  const isOpen = (key: string) => !closed.has(key);
+  const ids = view.groups
+    .filter(group => isOpen(group.key))
+    .flatMap(group => group.days.flatMap(day => day.chats.map(chat => chat.id)));
+  const tabStop = [focused, openId].find(id => id !== null && ids.includes(id)) ?? ids[0];
+  const renderRow = (chat: Chat) => (
+    <ChatRow
+      key={chat.id}
+      chat={chat}
+      providerName={providerName(chat.provider)}
+      now={now}
+      current={chat.id === openId}
+      tabbable={chat.id === tabStop}
+      renaming={chat.id === renamingId}
+      actions={actions}
+    />
+  );
+  return (
+    <>
+      <ListTools view={view} onQuery={props.onQuery} onFilter={props.onFilter} />
+      <div className="ac-list-scroll">
+        {/* the keys work on the rows, which are buttons */}
+        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
+        <ul
+          ref={list}
+          className="ac-list ac-plain"
+          aria-label={trans.__('Chats')}
+          aria-busy={view.state === 'loading'}
+          onFocus={onFocus}
+          onKeyDown={onKeyDown}
+        >
+          {view.groups.map(group => (
+            <ListGroup
+              key={group.key}
+              group={group}
+              rootName={rootName}
+              now={now}
+              open={isOpen(group.key)}
+              onToggle={() => toggle(group.key)}
+              renderRow={renderRow}
+            />
+          ))}
+        </ul>
+        <ListFooter {...props} />
+      </div>
+    </>
+  );
+}
+
+function ListFooter({ view, onMore, onRetry }: IChatListProps): React.JSX.Element | null {
+  const trans = useTrans();
+  if (view.state === 'failed') {
+    return (
+      <div className="ac-list-note" role="alert">
+        <p>{view.failure?.message ?? trans.__('The chats could not be loaded.')}</p>
+        <Button small icon="reload" onClick={onRetry}>
+          {trans.__('Try again')}
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <>
+      {view.state === 'ready' && view.shown === 0 && (
+        <p className="ac-list-note ac-quiet">{emptyWords(view.filter, view.query, trans)}</p>
+      )}
+      {view.hasMore && (
+        <Button small kind="plain" className="ac-list-more" onClick={onMore}>
+          {trans.__('Show older chats')}
+        </Button>
+      )}
+      {view.elsewhere > 0 && (
+        <p className="ac-list-note ac-quiet ac-small">
+          {trans._n(
+            '%1 chat belongs to a folder outside of this server.',
+            '%1 chats belong to folders outside of this server.',
+            view.elsewhere,
+            view.elsewhere,
+          )}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+/** Above the list: search and filters. */
+import type { ListFilter, ListView } from '../../state/stores';
+import { useTrans } from '../common/trans';
+import { IconButton } from '../common/Button';
+import { Icon } from '../icons';
+import { filterWords } from './words';
+
+export interface IListToolsProps {
+  view: ListView;
+  onQuery: (query: string) => void;
+  onFilter: (filter: ListFilter) => void;
+}
+
+const FILTERS: readonly ListFilter[] = ['all', 'running', 'needs_you', 'unread', 'archived'];
+
+function countOf(filter: ListFilter, { counts }: ListView): number | null {
+  switch (filter) {
+    case 'running':
+      return counts.running;
+    case 'needs_you':
+      return counts.needsYou;
+    case 'unread':
+      return counts.unread;
+    case 'all':
+    case 'archived':
+      return null;
+  }
+}
+
+export function ListTools({ view, onQuery, onFilter }: IListToolsProps): React.JSX.Element {
+  const trans = useTrans();
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.key === 'Escape' && view.query) {
+      event.preventDefault();
+      event.stopPropagation();
+      onQuery('');
+    }
+  };
+  return (
+    <>
+      <div className="ac-search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label={trans.__('Search chats')}
+          placeholder={trans.__('Search chats')}
+          value={view.query}
+          onChange={event => onQuery(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+        {view.query && (
+          <IconButton
+            icon="close"
+            label={trans.__('Clear the search')}
+            onClick={() => onQuery('')}
+          />
+        )}
+      </div>
+      <div className="ac-filters" role="group" aria-label={trans.__('Filter')}>
+        {FILTERS.map(filter => {
+          const count = countOf(filter, view);
+          return (
+            <button
+              key={filter}
+              type="button"
+              className="ac-filter"
+              aria-pressed={filter === view.filter}
+              onClick={() => onFilter(filter)}
+            >
+              {filterWords(filter, trans)}
+              {count !== null && <span className="ac-num">{count}</span>}
+            </button>
+          );
+        })}
+      </div>
+    </>
+  );
+}

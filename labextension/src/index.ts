@@ -1,0 +1,8 @@
+/** The plugins that JupyterLab loads, in no particular order. */
+import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+import { placeholder } from './plugins/placeholder';
+
+const plugins: JupyterFrontEndPlugin<unknown>[] = [placeholder];
+
+export default plugins;

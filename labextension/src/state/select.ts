@@ -1,0 +1,140 @@
+/**
+ * Questions to the folded turns that several components ask.
+ *
+ * Answers are remembered per turn, part and group, so they keep their identity as long as what they are made of does.
+ */
+import type { PlanEntry, PlanWindow } from '../protocol/generated';
+import type { AskPart, Part, ThreadItem, ToolNode, ToolPart, Turn, TurnUsage } from './view';
+
+type ToolsItem = Extract<ThreadItem, { type: 'tools' }>;
+
+const itemsOfTurn = new WeakMap<Turn, readonly ThreadItem[]>();
+const itemOfPart = new WeakMap<Part, ThreadItem>();
+/** By the first call of the group. */
+const groupOfTool = new WeakMap<ToolPart, ToolsItem>();
+const nodeOfTool = new WeakMap<ToolPart, ToolNode>();
+
+/**
+ * The parts of a turn as the thread shows them: consecutive calls grouped, subagents' calls nested.
+ *
+ * An ask about a call of this turn is not an item of its own: the call's card shows it (`askOfTool`).
+ */
+export function threadItems(turn: Turn): readonly ThreadItem[] {
+  const known = itemsOfTurn.get(turn);
+  if (known) {
+    return known;
+  }
+  const items = buildItems(turn.parts);
+  itemsOfTurn.set(turn, items);
+  return items;
+}
+
+function buildItems(parts: readonly Part[]): ThreadItem[] {
+  const ids = new Set(parts.flatMap(part => (part.type === 'tool' ? [part.toolId] : [])));
+  const childrenOf = new Map<string, ToolPart[]>();
+  for (const part of parts) {
+    if (isNested(part, ids)) {
+      childrenOf.set(part.parentToolId, [...(childrenOf.get(part.parentToolId) ?? []), part]);
+    }
+  }
+  const items: ThreadItem[] = [];
+  let group: ToolNode[] = [];
+  const closeGroup = (): void => {
+    const first = group[0];
+    if (first) {
+      items.push(groupItem(first.tool, group));
+      group = [];
+    }
+  };
+  for (const part of parts) {
+    if (isNested(part, ids) || isInvisible(part, ids)) {
+      continue;
+    }
+    if (part.type === 'tool') {
+      group.push(toolNode(part, childrenOf));
+    } else {
+      closeGroup();
+      items.push(partItem(part));
+    }
+  }
+  closeGroup();
+  return items;
+}
+
+function isNested(
+  part: Part,
+  ids: ReadonlySet<string>,
+): part is ToolPart & { parentToolId: string } {
+  const parent = part.type === 'tool' ? part.parentToolId : null;
+  return parent !== null && ids.has(parent) && part.type === 'tool' && parent !== part.toolId;
+}
+
+function isInvisible(part: Part, ids: ReadonlySet<string>): boolean {
+  switch (part.type) {
+    case 'ask':
+      return part.toolId !== null && ids.has(part.toolId);
+    case 'text':
+    case 'reasoning':
+      return part.text.trim() === '';
+    default:
+      return false;
+  }
+}
+
+function toolNode(tool: ToolPart, childrenOf: ReadonlyMap<string, ToolPart[]>): ToolNode {
+  const children = (childrenOf.get(tool.toolId) ?? []).map(child => toolNode(child, childrenOf));
+  const known = nodeOfTool.get(tool);
+  if (known && sameList(known.children, children)) {
+    return known;
+  }
+  const node = { tool, children };
+  nodeOfTool.set(tool, node);
+  return node;
+}
+
+function groupItem(first: ToolPart, tools: readonly ToolNode[]): ThreadItem {
+  const known = groupOfTool.get(first);
+  if (known && sameList(known.tools, tools)) {
+    return known;
+  }
+  const item: ToolsItem = { type: 'tools', key: `group:${first.key}`, tools };
+  groupOfTool.set(first, item);
+  return item;
+}
+
+function partItem(part: Exclude<Part, ToolPart>): ThreadItem {
+  const item = itemOfPart.get(part) ?? { type: 'part', key: part.key, part };
+  itemOfPart.set(part, item);
+  return item;
+}
+
+function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((entry, i) => entry === b[i]);
+}
+
+/** The ask about a tool call of this turn, open or resolved; the last one when there were several. */
+export function askOfTool(turn: Turn, toolId: string): AskPart | null {
+  const found = turn.parts.findLast(part => part.type === 'ask' && part.toolId === toolId);
+  return found?.type === 'ask' ? found : null;
+}
+
+/** The chat's checklist: that of the last turn that has one. */
+export function checklist(turns: readonly Turn[]): readonly PlanEntry[] | null {
+  return turns.findLast(turn => turn.plan !== null)?.plan?.entries ?? null;
+}
+
+/** The last known usage (context meter). */
+export function latestUsage(turns: readonly Turn[]): TurnUsage | null {
+  return turns.findLast(turn => turn.usage !== null)?.usage ?? null;
+}
+
+export function latestPlanUsage(turns: readonly Turn[]): readonly PlanWindow[] | null {
+  return turns.findLast(turn => turn.planUsage !== null)?.planUsage ?? null;
+}
+
+/** The turn's answer as Markdown, for "copy": its texts, without reasoning and tools. */
+export function turnMarkdown(turn: Turn): string {
+  return turn.parts
+    .flatMap(part => (part.type === 'text' && part.text.trim() !== '' ? [part.text.trim()] : []))
+    .join('\n\n');
+}
