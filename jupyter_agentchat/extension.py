@@ -32,7 +32,7 @@ from .providers.registry import ProviderRegistry
 from .runs.hub import Hub, HubHooks
 from .runs.ledger import StoreLedger
 from .store.base import Store
-from .store.opening import open_store
+from .store.sqlite import JournalChoice, open_store
 
 ACTIVITY_S = 30.0
 
@@ -127,7 +127,9 @@ class AgentChatApp(ExtensionApp):
         root = Path(self.serverapp.root_dir).expanduser().resolve()
         data_dir = Path(self.data_dir).expanduser()
         self._scratch = tempfile.TemporaryDirectory(prefix="agentchat-", ignore_cleanup_errors=True)
-        self.store: Store = open_store(data_dir, journal_mode=self.journal_mode, served_root=root)
+        self.store: Store = open_store(
+            data_dir, cast("JournalChoice", self.journal_mode), served_root=root
+        )
         policies = self._policies(root, data_dir)
         self.launcher = LocalLauncher(ledger=StoreLedger(self.store))
         self.providers = ProviderRegistry(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from ..errors import NotFound
 from .about import ProjectsHandler, ProvidersHandler, StatusHandler, TrustHandler
-from .base import AgentChatHandler, Services
+from .base import RESOURCE, AgentChatHandler, Services
 from .chats import BlobHandler, ChatHandler, ChatsHandler, EventsHandler, ReadHandler
 from .runs import AskHandler, AsksHandler, CancelHandler, PromptsHandler
 from .socket import AgentChatSocket
@@ -17,12 +21,12 @@ _PART = r"([^/]{1,600})"  # a provider's own id, URL-encoded
 class NotHereHandler(AgentChatHandler):
     """Everything else below agentchat/: a JSON 404, but only for who is signed in."""
 
-    def prepare(self) -> Any:  # type: ignore[override]
-        if self.current_user is None:
-            self.send_error(403)
-            return None
-        self.send_error(404)
-        return None
+    @web.authenticated
+    @authorized(action="read", resource=RESOURCE)
+    def get(self) -> None:
+        raise NotFound("There is nothing here.")
+
+    post = put = patch = delete = get
 
 
 def routes(services: Services) -> list[tuple[str, type[Any], dict[str, Any]]]:

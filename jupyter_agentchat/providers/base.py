@@ -74,10 +74,14 @@ class RunContext:
     `trusted`: a person has said yes to this project's configuration; else start without it.
     `first_session_id`: the id the hub minted for a fresh conversation (UUID text), known and
     stored before the first byte, for adapters that can choose their id.
+    `never_completed`: no run of the conversation `provider_session_id` has ended with `completed`
+    yet. A refusal to resume it then only means that the agent had not written it down, and it may
+    be begun again under the same id.
     """
 
     trusted: bool
     first_session_id: str
+    never_completed: bool = False
 
 
 class AgentRun(Protocol):

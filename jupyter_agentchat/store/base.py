@@ -200,7 +200,7 @@ class EventStore(Protocol):
         """Store `drafts` in one transaction and return them with their seqs, in order.
 
         In the same transaction: the run's `spool_stored` becomes `offset`; rows named by
-        `replaces` are dropped (only deltas of that item); `last_seq` and `updated` of the chat;
+        `replaces` are dropped (only deltas of that item); the chat's counters are moved;
         with `outcome` the run is closed. `durable` also survives power loss (FULL): for what a
         person was promised (prompt, ask, answer, complete). Seqs are consecutive from
         `last_seq` + 1. A `rewound` hides its range and a `rewind_undone` shows it again. Raises
@@ -236,7 +236,7 @@ class EventStore(Protocol):
         ...
 
     def last_seq(self, chat_id: str) -> int:
-        """O(1), from the chat's counter. Raises NotFound."""
+        """The highest seq so far, at the cost of one look-up; 0 for an empty log. Raises NotFound."""
         ...
 
 
@@ -264,7 +264,8 @@ class ChatStore(Protocol):
         """Newest activity first, with the cursor of the next page. Reads no event.
 
         `project_path` None means every chat; `archived` chooses one kind; `query` is looked for in
-        titles, whatever the case. Raises BadRequest for a cursor that is not one of ours.
+        titles, whatever the case. Here `updated` and `last_seq` stand at the last event that is not
+        streamed (deltas, tool output as it comes). Raises BadRequest for a cursor that is not one of ours.
         """
         ...
 

@@ -92,3 +92,11 @@ def _unescape(text: str) -> str:
     for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         text = text.replace(code, char)
     return text
+
+
+def lies_in_view(directory: Path, served_root: Path) -> bool:
+    """Whether `directory` is below `served_root` with no hidden folder on the way."""
+    real, root = directory.resolve(), served_root.resolve()
+    if not real.is_relative_to(root):
+        return False
+    return not any(part.startswith(".") for part in real.relative_to(root).parts)

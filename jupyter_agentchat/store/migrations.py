@@ -15,14 +15,15 @@ from ..protocol.base import now
 Migration = Callable[[sqlite3.Connection], None]
 
 PAGE_SIZE: Final = 2048
-"""Bytes. Half of SQLite's default: an append rewrites two pages, and they count (performance P10)."""
+"""Bytes. Half of SQLite's default: an append rewrites two pages (performance P10)."""
 
 
 def m001_chats_events_runs(connection: sqlite3.Connection) -> None:
     """Chats with their logs, runs, children, and what persons decided.
 
     `events.item_id` is set on deltas only; `events.sum` is rows.checksum. `turns` and `cuts` are
-    derived from events in the same transaction, so that a page costs O(page).
+    derived from events in the same transaction, so that a page costs O(page). `chats.last_seq`,
+    `chats.events` and `chats.updated` pass over streamed rows (rows.Row).
     """
     for statement in (
         "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",

@@ -1,4 +1,4 @@
-"""Which events a page holds: cuts, limits and turns, apart from where the events are kept.
+"""Which events (or chats) a page holds: cuts, limits and turns, apart from where they are kept.
 
 Both stores give `fetch(first, last, count)`: at most `count` items with first <= seq <= last, in
 the direction of the page.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from .base import EventPage, StoredEvent
+from ..errors import BadRequest
+from .base import ChatRecord, EventPage, StoredEvent
 from .rows import Range
 
 T = TypeVar("T")
@@ -17,6 +18,8 @@ Fetch = Callable[[int, int, int], Sequence[T]]
 
 MAX_SEQ: Final = 2**62
 """Above every seq; larger numbers from a client mean the same."""
+
+MAX_LIST: Final = 500
 
 
 def visible_ranges(cuts: Iterable[Range], first: int, last: int) -> list[Range]:
@@ -75,6 +78,29 @@ def page_of_turns(
     else:
         has_more = first > 1 and bool(_collect(falling, _backwards(cuts, 1, first - 1), 1))
     return EventPage(tuple(reversed(events)), has_more)
+
+
+def list_limit(limit: int) -> int:
+    """A number of chats asked for, within 1 and MAX_LIST."""
+    return min(max(limit, 1), MAX_LIST)
+
+
+def next_cursor(records: list[ChatRecord], limit: int) -> str | None:
+    """Where the page after the first `limit` of `records` begins; None when there is none."""
+    if len(records) <= limit:
+        return None
+    last = records[limit - 1].chat
+    return f"{last.updated}~{last.id}"
+
+
+def read_cursor(cursor: str | None) -> tuple[str | None, str | None]:
+    """(updated, chat id) of the last chat seen. Raises BadRequest."""
+    if cursor is None:
+        return None, None
+    updated, mark, chat_id = cursor.partition("~")
+    if not mark:
+        raise BadRequest("The cursor is not one of this list: begin without it.")
+    return updated, chat_id
 
 
 def _last_below(seq: int | None) -> int:

@@ -14,12 +14,12 @@ from ..protocol.base import now
 from .filesystem import beside
 from .migrations import check_version
 from .salvage import salvage
-from .sqlite_connection import connect, explain, is_sound
+from .sqlite_connection import connect, is_sound
 
 LOCK_DEADLINE_S = 30.0
 
 
-class Damaged(Exception):  # noqa: N818 - the file is, nobody erred
+class Damaged(Exception):
     """The file's structure is broken, though SQLite may still open it."""
 
 

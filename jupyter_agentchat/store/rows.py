@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from ..protocol.events import (
     AssistantText,
     EventBody,
     Notice,
-    Rewound,
     RewindUndone,
+    Rewound,
     RunStarted,
     Thinking,
+    ToolUseUpdate,
     User,
 )
 from .base import Draft, StoredEvent
@@ -25,12 +27,18 @@ Range = tuple[int, int]
 """Seqs from first to last, both included."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row:
-    """A draft, ready to be stored. `item_id` is set on deltas only: these can be dropped."""
+    """A draft, ready to be stored.
+
+    `item_id` is set on deltas only: these can be dropped. `streamed` rows come many a second and
+    are summed up by a later row: they do not move the chat's own counters, which would double what
+    an append costs and writes.
+    """
 
     type: str
     body_json: str
+    streamed: bool = False
     item_id: str | None = None
     begins_turn: bool = False
     drops: tuple[int, int, str] | None = None
@@ -41,24 +49,24 @@ class Row:
 def to_row(draft: Draft) -> Row:
     """Encode `draft` and read from its body what the log must do beside storing it."""
     body = draft.body
-    text = encode_body(body)
+    row = Row(body.type, encode_body(body))
     match body:
-        case AssistantText() | Thinking():
-            if not body.final:
-                return Row(body.type, text, item_id=body.item_id)
-            if draft.replaces is None:
-                return Row(body.type, text)
-            return Row(body.type, text, drops=(*draft.replaces, body.item_id))
+        case AssistantText() | Thinking() if not body.final:
+            row.item_id = body.item_id
+            row.streamed = True
+        case AssistantText() | Thinking() if draft.replaces is not None:
+            row.drops = (*draft.replaces, body.item_id)
+        case ToolUseUpdate():
+            row.streamed = True
         case User():
-            return Row(body.type, text, begins_turn=True)
+            row.begins_turn = True
         case RunStarted():
-            return Row(body.type, text, begins_turn=body.origin == "provider")
+            row.begins_turn = body.origin == "provider"
         case Rewound():
-            return Row(body.type, text, hides=(body.from_seq, body.to_seq))
+            row.hides = (body.from_seq, body.to_seq)
         case RewindUndone():
-            return Row(body.type, text, shows=(body.from_seq, body.to_seq))
-        case _:
-            return Row(body.type, text)
+            row.shows = (body.from_seq, body.to_seq)
+    return row
 
 
 def encode_body(body: EventBody) -> str:
@@ -94,3 +102,8 @@ def damaged_event(chat_id: str, seq: int) -> StoredEvent:
     return StoredEvent(
         chat_id, seq, "1970-01-01T00:00:00.000Z", None, body.type, body.model_dump_json()
     )
+
+
+def blob_id_of(data: bytes, mime: str) -> str:
+    """The same bytes give the same id: a run that is translated again stores nothing twice."""
+    return hashlib.sha256(mime.encode() + b"\0" + data).hexdigest()[:32]

@@ -136,7 +136,9 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> Saved:
     for table, key in KEYS.items():
         _copy_table(source, target, table, key)
     saved = Saved()
-    known = {row[0] for row in target.execute("SELECT id FROM chats UNION SELECT chat_id FROM runs")}
+    known = {
+        row[0] for row in target.execute("SELECT id FROM chats UNION SELECT chat_id FROM runs")
+    }
     for chat_id in sorted(known | _chats_of_log(source)):
         events, lost = _copy_log(source, target, chat_id)
         saved = replace(saved, events=saved.events + events, lost=saved.lost + lost)
@@ -174,7 +176,9 @@ def _chats_of_log(source: sqlite3.Connection) -> set[str]:
     """Chats that have events, also such whose own row is gone."""
     found: set[str] = set()
     for sign, order, at in ((">", "ASC", ""), ("<", "DESC", "\U0010ffff")):
-        query = f"SELECT chat_id FROM events WHERE chat_id {sign} ? ORDER BY chat_id {order} LIMIT 1"  # noqa: S608, E501
+        query = (
+            f"SELECT chat_id FROM events WHERE chat_id {sign} ? ORDER BY chat_id {order} LIMIT 1"  # noqa: S608
+        )
         with suppress(sqlite3.DatabaseError):
             while (row := source.execute(query, (at,)).fetchone()) and isinstance(row[0], str):
                 at = row[0]
@@ -188,12 +192,13 @@ def _copy_log(
     """(events saved, events lost) of one chat; its counters, turns and cuts are derived anew."""
     row = target.execute("SELECT last_seq, events FROM chats WHERE id = ?", (chat_id,)).fetchone()
     last, counted = row or (0, 0)
-    saved, owner = 0, "owner"
+    saved, lasting, owner = 0, 0, "owner"
     for event in _readable(source, chat_id, last):
         if not _insert(target, f"INSERT INTO events ({EVENT}) VALUES (?,?,?,?,?,?,?,?)", event):  # noqa: S608
             continue
         _, seq, _, _, kind, _, _, text = event
         saved, last = saved + 1, max(last, seq)
+        lasting += kind != "tool_use_update" and event[5] is None
         body = _parse(text)
         if kind == "user" and saved <= 2:
             owner = (body.get("author") or {}).get("username") or owner
@@ -204,13 +209,13 @@ def _copy_log(
         chat = Chat(id=chat_id, title="Recovered chat", created=now(), updated=now(), owner=owner)
         insert_chat(target, ChatRecord(chat, loose=True))
         _mark_loss(target, chat_id, last + 1, "Title and settings of this chat were lost.")
-        last, saved, counted = last + 1, saved + 1, 0
-    lost = max(counted - saved, 0)
+        last, lasting, counted = last + 1, lasting + 1, 0
+    lost = max(counted - lasting, 0)
     if lost:
-        last, saved = last + 1, saved + 1
+        last, lasting = last + 1, lasting + 1
         _mark_loss(target, chat_id, last, f"{lost} events of this chat were lost.")
     target.execute(
-        "UPDATE chats SET last_seq = ?, events = ? WHERE id = ?", (last, saved, chat_id)
+        "UPDATE chats SET last_seq = ?, events = ? WHERE id = ?", (last, lasting, chat_id)
     )
     return saved, lost
 
@@ -243,7 +248,7 @@ def _back_to(
     with suppress(sqlite3.DatabaseError):
         query = f"{where} < ? AND seq > ? ORDER BY seq DESC"
         for row in source.execute(query, (chat_id, seq, after)):
-            rows.append(row)  # noqa: PERF402 - what came before the damage is kept
+            rows.append(row)
     return rows[::-1]
 
 
@@ -256,9 +261,7 @@ def _derive(
     if kind == "rewound" and None not in cut:
         target.execute("INSERT OR IGNORE INTO cuts VALUES (?, ?, ?)", cut)
     elif kind == "rewind_undone":
-        target.execute(
-            "DELETE FROM cuts WHERE chat_id = ? AND first_seq = ? AND last_seq = ?", cut
-        )
+        target.execute("DELETE FROM cuts WHERE chat_id = ? AND first_seq = ? AND last_seq = ?", cut)
 
 
 def _mark_loss(target: sqlite3.Connection, chat_id: str, seq: int, text: str) -> None:

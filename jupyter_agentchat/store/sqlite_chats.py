@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from ..errors import BadRequest, NotFound
+from ..errors import NotFound
 from .base import ChatRecord
 from .chat_rows import COLUMNS, fold, insert_chat, to_record, update_chat
-from .sqlite_events import OnDatabase
-
-MAX_LIST: Final = 500
+from .pages import list_limit, next_cursor, read_cursor
+from .sqlite_connection import fetch
+from .sqlite_events import OnDatabase, last_seq
 
 PAGE: Final = """SELECT id, updated FROM chats WHERE deleted IS NULL AND archived = :archived
     AND (:project IS NULL OR project_path = :project)
@@ -35,13 +35,10 @@ class SqliteChats(OnDatabase):
             insert_chat(connection, record)
 
     def chat(self, chat_id: str) -> ChatRecord:
-        rows = self.database.rows(
-            f"SELECT {COLUMNS} FROM chats WHERE id = ? AND deleted IS NULL",  # noqa: S608
-            (chat_id,),
-        )
-        if not rows:
-            raise NotFound("There is no such chat.", chat_id=chat_id)
-        return to_record(rows[0])
+        query = f"SELECT {COLUMNS} FROM chats WHERE id = ? AND deleted IS NULL"  # noqa: S608
+        with self.database.snapshot() as connection:
+            last = last_seq(connection, chat_id)
+            return to_record(fetch(connection, query, (chat_id,))[0]).with_chat(last_seq=last)
 
     def save_chat(self, record: ChatRecord) -> None:
         with self.database.transaction() as connection:
@@ -57,7 +54,7 @@ class SqliteChats(OnDatabase):
         limit: int = 100,
         cursor: str | None = None,
     ) -> tuple[list[ChatRecord], str | None]:
-        limit = min(max(limit, 1), MAX_LIST)
+        limit = list_limit(limit)
         updated, chat_id = read_cursor(cursor)
         values: dict[str, Any] = {
             "archived": archived,
@@ -93,21 +90,3 @@ class SqliteChats(OnDatabase):
                 "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)",
                 (chat_id, username, client_id, json.dumps(answer)),
             )
-
-
-def next_cursor(records: list[ChatRecord], limit: int) -> str | None:
-    """Where the page after the first `limit` of `records` begins; None when there is none."""
-    if len(records) <= limit:
-        return None
-    last = records[limit - 1].chat
-    return f"{last.updated}~{last.id}"
-
-
-def read_cursor(cursor: str | None) -> tuple[str | None, str | None]:
-    """(updated, chat id) of the last chat seen. Raises BadRequest."""
-    if cursor is None:
-        return None, None
-    updated, mark, chat_id = cursor.partition("~")
-    if not mark:
-        raise BadRequest("The cursor is not one of this list: begin without it.")
-    return updated, chat_id

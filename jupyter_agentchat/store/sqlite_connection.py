@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ BUSY_TIMEOUT_S: Final = 1.0
 NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 NOT_ALLOWED: Final = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOTDIR)
 
-Values = Sequence[Any]
+Values = Sequence[Any] | Mapping[str, Any]
 
 
 def connect(address: str) -> sqlite3.Connection:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import logging
 import secrets
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +26,7 @@ from .sqlite_connection import (
     open_for_reading,
     set_journal_mode,
 )
+from .sqlite_transaction import Block
 from .sqlite_upkeep import Upkeep
 
 _log = logging.getLogger(__name__)
@@ -37,6 +36,7 @@ INLINE_CHECK_BYTES: Final = 16 * 1024 * 1024
 
 COMMITS_PER_CHECKPOINT: Final = 500
 WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
+
 
 class Database:
     """One file and one connection to it. Not for two threads at once."""
@@ -62,52 +62,24 @@ class Database:
             raise StorageError("The chat store is closed.")
         return self._connection
 
-    @contextmanager
-    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
-        """One write transaction, committed on leaving and rolled back on any error.
+    def transaction(self, *, durable: bool = False) -> Block:
+        """One write transaction; `durable` also survives power loss. Raises StorageError."""
+        return Block(self, write=True, durable=durable and self._wal)
 
-        `durable` also survives power loss. Raises StorageError, and what the body raises.
-        """
-        connection = self._ready()
-        if not self.health.writable:
-            raise StorageError(self.health.notice or "The chat store is read-only.")
-        with self._said_clearly():
-            full = durable and self._wal
-            if full:
-                connection.execute("PRAGMA synchronous=FULL")
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                connection.execute("COMMIT")
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                if full:
-                    connection.execute("PRAGMA synchronous=NORMAL")
-        self._commits += 1
-        if self._commits % COMMITS_PER_CHECKPOINT == 0:
-            self.checkpoint()
-
-    @contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Several reads of one state. Raises StorageError, and what the body raises."""
-        connection = self._ready()
-        with self._said_clearly():
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+    def snapshot(self) -> Block:
+        """Several reads of one state. Raises StorageError."""
+        return Block(self, write=False)
 
     def rows(self, sql: str, values: Values = ()) -> list[Any]:
         """All rows of one query. Raises StorageError."""
-        connection = self._ready()
-        with self._said_clearly():
+        connection = self.ready(write=False)
+        try:
             return fetch(connection, sql, values)
+        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+            raise self.failure(error) from error
 
     def checkpoint(self) -> None:
-        """Have the write-ahead log carried into the file, in the background if it is not too long."""
+        """Have the write-ahead log carried into the file: in the background, if not too long."""
         if self._upkeep is None:
             return
         self._upkeep.checkpoint()
@@ -116,8 +88,7 @@ class Database:
         except OSError:
             return
         if size > WAL_LIMIT_BYTES:  # the writer never paused, so the log could not begin anew
-            with self._said_clearly():
-                self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         """Close, with everything in the one file where possible. May be called twice."""
@@ -146,7 +117,7 @@ class Database:
             self._attach_read_only(reason, known=not isinstance(error, StorageError))
 
     def _attach(self) -> None:
-        """Open for writing. Raises sqlite3.Error, OSError, StorageError (a newer version's file)."""
+        """Open for writing. Raises sqlite3.Error, OSError, StorageError (a newer file)."""
         self.close()
         prepare_directory(self.path.parent)
         recovery.settle_remains(self.path)
@@ -209,18 +180,34 @@ class Database:
 
     # ---- before and after an operation -----------------------------------------------------------
 
-    def _ready(self) -> sqlite3.Connection:
-        connection = self.connection
+    def ready(self, *, write: bool) -> sqlite3.Connection:
+        """The connection, after seeing to a file that was damaged or replaced. Raises StorageError."""
         if self._upkeep is not None and self._upkeep.damaged:
             self._repair()
-            connection = self.connection
         if self._identity is not None and not self._same_file():
             notice = f"{self.path} was replaced or removed; it was opened anew."
             _log.error("%s", notice)
             self.health = StoreHealth(notice=notice)
             self._open()
-            connection = self.connection
-        return connection
+        if write and not self.health.writable:
+            raise StorageError(self.health.notice or "The chat store is read-only.")
+        return self.connection
+
+    def committed(self) -> None:
+        """Count a commit: from time to time the log is carried into the file."""
+        self._commits += 1
+        if self._commits % COMMITS_PER_CHECKPOINT == 0:
+            self.checkpoint()
+
+    def failure(self, error: Exception) -> Exception:
+        """What to raise instead of `error`; a damaged file is rebuilt first."""
+        if isinstance(error, UnicodeEncodeError | OverflowError):
+            return BadRequest("A text or number in this request cannot be stored.")
+        message = explain(error, self.path)
+        if isinstance(error, sqlite3.Error) and is_damage(error) and self._identity is not None:
+            self._repair()
+            message = self.health.notice or "The chat store could not be read: try again."
+        return StorageError(message, path=str(self.path))
 
     def _same_file(self) -> bool:
         try:
@@ -236,19 +223,3 @@ class Database:
             self._rebuild()
         except (sqlite3.Error, OSError, StorageError) as error:
             self._attach_read_only(explain(error, self.path), known=True)
-
-    @contextmanager
-    def _said_clearly(self) -> Iterator[None]:
-        """Turn what SQLite raises into what a person can act on; a damaged file is rebuilt."""
-        try:
-            yield
-        except (UnicodeEncodeError, OverflowError) as error:
-            raise BadRequest("A text or number in this request cannot be stored.") from error
-        except sqlite3.Error as error:
-            if is_damage(error) and self._identity is not None:
-                self._repair()
-                raise StorageError(
-                    self.health.notice or "The chat store could not be read: try again.",
-                    path=str(self.path),
-                ) from error
-            raise StorageError(explain(error, self.path), path=str(self.path)) from error

@@ -6,11 +6,12 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..errors import Busy, NotFound
+from ..errors import NotFound
 from ..protocol.base import now
 from ..protocol.words import Outcome
 from . import pages
 from .base import Draft, EventPage, Lease, StoredEvent
+from .leases import refuse_fenced
 from .rows import Range, Row, checksum, damaged_event, to_row
 from .sqlite_connection import fetch
 from .sqlite_database import Database
@@ -22,7 +23,10 @@ FALLING: Final = _EVENTS.format("DESC")
 STARTS: Final = """SELECT seq FROM turns
     WHERE chat_id = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?"""
 CUTS: Final = "SELECT first_seq, last_seq FROM cuts WHERE chat_id = ?"
-LAST: Final = "SELECT last_seq FROM chats WHERE id = ? AND deleted IS NULL"
+LAST: Final = """SELECT max(last_seq, coalesce(
+        (SELECT seq FROM events WHERE chat_id = ?1 ORDER BY seq DESC LIMIT 1), 0))
+    FROM chats WHERE id = ?1 AND deleted IS NULL"""
+"""One step into the key: the chat's counter does not move for streamed rows."""
 INSERT: Final = """INSERT INTO events (chat_id, seq, time, run_id, type, item_id, sum, body)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 DROP: Final = """DELETE FROM events
@@ -59,7 +63,7 @@ class SqliteEvents(OnDatabase):
         with self.database.transaction(durable=durable) as connection:
             time = self.clock()
             if lease is not None:
-                check_lease(connection, run_id, lease)
+                _check_lease(connection, run_id, lease)
             events = write_rows(connection, chat_id, run_id, time, rows)
             if offset is not None:
                 done = connection.execute(
@@ -121,43 +125,43 @@ def write_rows(
     rows: Sequence[Row],
 ) -> list[StoredEvent]:
     """Number `rows` and store them, inside the caller's transaction. Raises NotFound."""
-    seq = _last_seq(connection, chat_id)
+    seq = last_seq(connection, chat_id)
     if not rows:
         return []
     events = []
-    count = len(rows)
+    lasting = 0
     for row in rows:
         seq += 1
         body = row.body_json
         total = checksum(seq, time, run_id, row.type, body)
         connection.execute(INSERT, (chat_id, seq, time, run_id, row.type, row.item_id, total, body))
-        if row.drops is not None:
-            first, last, item_id = row.drops
-            done = connection.execute(DROP, (chat_id, first, min(last, seq), item_id, row.type))
-            count -= done.rowcount
+        events.append(StoredEvent(chat_id, seq, time, run_id, row.type, body))
+        if row.streamed:
+            continue
+        lasting += 1
         if row.begins_turn:
             connection.execute("INSERT INTO turns VALUES (?, ?)", (chat_id, seq))
+        if row.drops is not None:
+            first, last, item_id = row.drops
+            connection.execute(DROP, (chat_id, first, min(last, seq), item_id, row.type))
         _move_cut(connection, chat_id, row)
-        events.append(StoredEvent(chat_id, seq, time, run_id, row.type, body))
-    connection.execute(
-        "UPDATE chats SET last_seq = ?, events = events + ?, updated = ? WHERE id = ?",
-        (seq, count, time, chat_id),
-    )
+    if lasting:
+        connection.execute(
+            "UPDATE chats SET last_seq = ?, events = events + ?, updated = ? WHERE id = ?",
+            (seq, lasting, time, chat_id),
+        )
     return events
 
 
-def check_lease(connection: sqlite3.Connection, run_id: str | None, lease: Lease) -> None:
-    """Raises Busy when the run is another server's now, or closed; NotFound for an unknown run."""
+def _check_lease(connection: sqlite3.Connection, run_id: str | None, lease: Lease) -> None:
     found = connection.execute(
         "SELECT lease_holder, lease_epoch, outcome FROM runs WHERE run_id = ?", (run_id,)
     ).fetchone()
-    if found is None:
+    if found is None or run_id is None:
         raise NotFound("There is no such run.", run_id=run_id)
     holder, epoch, outcome = found
-    if (holder, epoch) != (lease.holder, lease.epoch):
-        raise Busy("Another server has taken over this run.", holder=holder, run_id=run_id)
-    if outcome is not None:
-        raise Busy("This run is closed.", outcome=outcome, run_id=run_id)
+    stored = None if holder is None else Lease(holder, epoch)
+    refuse_fenced(run_id, stored, outcome, lease)
 
 
 def _move_cut(connection: sqlite3.Connection, chat_id: str, row: Row) -> None:
@@ -175,7 +179,8 @@ def _found_run(done: sqlite3.Cursor, run_id: str | None) -> None:
         raise NotFound("There is no such run.", run_id=run_id)
 
 
-def _last_seq(connection: sqlite3.Connection, chat_id: str) -> int:
+def last_seq(connection: sqlite3.Connection, chat_id: str) -> int:
+    """The chat's highest seq so far, 0 for an empty log. Raises NotFound."""
     found = connection.execute(LAST, (chat_id,)).fetchone()
     if found is None:
         raise NotFound("There is no such chat.", chat_id=chat_id)
@@ -183,7 +188,7 @@ def _last_seq(connection: sqlite3.Connection, chat_id: str) -> int:
 
 
 def _cuts(connection: sqlite3.Connection, chat_id: str, include_cut: bool) -> list[Range]:
-    _last_seq(connection, chat_id)
+    last_seq(connection, chat_id)
     return [] if include_cut else connection.execute(CUTS, (chat_id,)).fetchall()
 
 
@@ -191,7 +196,9 @@ def _events(
     connection: sqlite3.Connection, sql: str, chat_id: str
 ) -> Callable[[int, int, int], list[StoredEvent]]:
     def page(first: int, last: int, count: int) -> list[StoredEvent]:
-        return [_event(chat_id, row) for row in fetch(connection, sql, (chat_id, first, last, count))]
+        return [
+            _event(chat_id, row) for row in fetch(connection, sql, (chat_id, first, last, count))
+        ]
 
     return page
 

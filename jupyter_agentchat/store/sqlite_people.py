@@ -1,12 +1,12 @@
-"""What persons decided and named, in SQLite: trust, projects, selections; and blobs beside the log."""
+"""What persons decided and named, in SQLite: trust, projects, selections; and the blobs."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 from ..errors import NotFound
 from .base import TrustRecord
+from .rows import blob_id_of
 from .sqlite_events import OnDatabase
 
 
@@ -73,9 +73,5 @@ class SqlitePeople(OnDatabase):
         )
         if not rows:
             raise NotFound("There is no such blob.", chat_id=chat_id, blob_id=blob_id)
-        return rows[0]
-
-
-def blob_id_of(data: bytes, mime: str) -> str:
-    """The same bytes give the same id: a run that is translated again stores nothing twice."""
-    return hashlib.sha256(mime.encode() + b"\0" + data).hexdigest()[:32]
+        data, kind = rows[0]
+        return data, kind

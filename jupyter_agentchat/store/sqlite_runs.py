@@ -11,6 +11,7 @@ from typing import Any, Final
 from ..errors import Busy, NotFound
 from ..protocol.events import User
 from .base import ChildRecord, Draft, Lease, RunRecord, StoredEvent
+from .leases import refuse_overtaken
 from .rows import to_row
 from .sqlite_events import OnDatabase, write_rows
 
@@ -80,18 +81,6 @@ class SqliteRuns(OnDatabase):
         return [ChildRecord(*row) for row in self.database.rows(query)]
 
 
-def refuse_overtaken(stored: RunRecord, run: RunRecord) -> None:
-    """Raises Busy when `run` was read before another server took the stored one over."""
-    if stored.lease is None or run.lease == stored.lease:
-        return
-    if run.lease is None or run.lease.epoch <= stored.lease.epoch:
-        raise Busy(
-            "Another server has taken over this run.",
-            holder=stored.lease.holder,
-            run_id=run.run_id,
-        )
-
-
 def _refuse_second(connection: sqlite3.Connection, run: RunRecord) -> None:
     open_run = connection.execute(
         "SELECT run_id, lease_holder FROM runs WHERE chat_id = ? AND outcome IS NULL",
@@ -135,5 +124,6 @@ def _run_row(run: RunRecord) -> tuple[Any, ...]:
 
 
 def _to_run(row: tuple[Any, ...]) -> RunRecord:
-    *fields, holder, epoch = row
-    return RunRecord(*fields, lease=None if holder is None else Lease(holder, epoch))
+    *values, holder, epoch = row
+    values.append(None if holder is None else Lease(holder, epoch))
+    return RunRecord(*values)

@@ -1,4 +1,4 @@
-"""The store's own thread: checkpoints beside the writer, and the check of a file too large to wait for.
+"""The store's own thread: checkpoints beside the writer, and the check of a large file.
 
 It sleeps until it is woken, holds its own connection, and ends with the database that owns it.
 """

@@ -1,8 +1,20 @@
 /** The plugins that JupyterLab loads, in no particular order. */
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
-import { placeholder } from './plugins/placeholder';
+import { chatCommands } from './plugins/chatCommands';
+import { commands } from './plugins/commands';
+import { fileBrowser } from './plugins/fileBrowser';
+import { launcher } from './plugins/launcher';
+import { panel } from './plugins/panel';
+import { preferences } from './plugins/preferences';
+import { session } from './plugins/session';
 
-const plugins: JupyterFrontEndPlugin<unknown>[] = [placeholder];
+export {
+  IAgentChatPanel,
+  IAgentChatPreferences,
+  IAgentChatSession,
+} from './plugins/tokens';
 
-export default plugins;
+const plugins = [session, preferences, panel, commands, chatCommands, launcher, fileBrowser];
+
+export default plugins as JupyterFrontEndPlugin<unknown>[];

@@ -16,7 +16,8 @@ an object whose first key is the word:
     {"fork": s}  {"daemon": s}                 a grandchild that holds stdout / left the session
     "ignore_term"  "ignore_cancel"  "hang"  {"sleep": s}  {"stderr": bytes or text}
     {"exit": n}  {"die": signal}  {"fail": "message"}  "resume_refused"  {"session": id}
-    {"usage": {...}}  {"plan": [...]}  {"emit": body}  {"raw": "line"}  {"complete": outcome}
+    {"usage": {...}}  {"plan": [...]}  {"emit": body}  {"raw": "line"}
+    {"complete": outcome, "then": [bodies written outside the run]}
 
 Texts may hold {prompt} {answer} {session} {transcript} {cwd} {permission} {model} {pid}.
 `--journal FILE` keeps every line written, synced to disk *before* it is written.
@@ -267,7 +268,7 @@ class Run:
 
     def do_complete(self, outcome: str, options: Json) -> None:
         self.done = True
-        self.emit({"type": "complete", "outcome": outcome})
+        self.emit({"type": "complete", "outcome": outcome}, *options.get("then", []))
 
     def do_emit(self, body: Json, options: Json) -> None:
         self.emit(body)

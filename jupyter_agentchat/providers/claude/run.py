@@ -90,8 +90,7 @@ class ClaudeRun:
         chosen = next((o for o in opened.ask.options if o.id == answer.option_id), None)
         if answer.decision == "allow" and chosen is not None and chosen.leads_to is not None:
             self._permission = chosen.leads_to
-        request_id = text_of(opened.request, "request_id") or ask_id
-        await self._session.send(response(request_id, answer_ask(opened, answer)))
+        await self._session.send(response(opened.request_id, answer_ask(opened, answer)))
 
     async def cancel(self, *, force: bool = False) -> None:
         """See `base.AgentRun.cancel`: interrupt 10 s, end of input 5 s, TERM 5 s, KILL."""

@@ -184,4 +184,6 @@ class ClaudeSession:
     def _note_noise(self, line: str) -> None:
         if line.strip() and not self._noise:
             self._noise = True
-            _log.info("child=%s: Claude Code printed a line that is no message", self.handle.child_id)
+            _log.info(
+                "child=%s: Claude Code printed a line that is no message", self.handle.child_id
+            )

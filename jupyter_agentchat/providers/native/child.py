@@ -93,6 +93,8 @@ class NativeChild:
         """Before a run: stop resting. False when it is not usable any more."""
         resting, self._resting = self._resting, None
         if resting is not None:
+            # a run that follows at once: let it drop what has already been read
+            await asyncio.sleep(0)
             resting.cancel()
             await asyncio.wait({resting})
         return self.usable

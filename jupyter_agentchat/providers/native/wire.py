@@ -53,7 +53,12 @@ def encode(op: BaseModel) -> str:
 def parse_hello(line: str) -> AgentHello | None:
     """The greeting; None when the line is none."""
     try:
-        return AgentHello.model_validate(_parse(line))
+        data = _parse(line)
+        try:
+            return AgentHello.model_validate(data)
+        except ValidationError as problem:
+            known = _drop_unknown_fields(data, problem) if isinstance(data, dict) else None
+            return None if known is None else AgentHello.model_validate(known)
     except (ValueError, RecursionError):
         return None
 
@@ -181,15 +186,16 @@ def _remove(node: Any, loc: tuple[int | str, ...]) -> None:
     *path, last = loc
     tagged = False
     for part in path:
-        tag = isinstance(node, dict) and part in (node.get("type"), node.get("kind"))
-        if tag and not tagged:
-            tagged = True
-            continue
-        try:
-            node = node[part]
-        except (KeyError, IndexError, TypeError):
+        if isinstance(node, list) and isinstance(part, int) and part < len(node):
+            node, tagged = node[part], False
+        elif not isinstance(node, dict):
             return
-        tagged = False
+        elif not tagged and (part in (node.get("type"), node.get("kind")) or part not in node):
+            tagged = True
+        elif part in node:
+            node, tagged = node[part], False
+        else:
+            return
     if isinstance(node, dict):
         node.pop(last, None)
 

@@ -214,7 +214,7 @@ export interface Ask {
   type: "ask";
 }
 /**
- * What one tool call did to one file: `patch` is a unified diff with header lines, or `old`/`new`.
+ * What a tool call did to a file: `patch` (a unified diff with header lines) or `old`/`new`.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "Diff".
@@ -546,7 +546,7 @@ export interface Attachment {
   size: number;
 }
 /**
- * What a client sends: an upload's `id`, or `kind` and `path`; the server checks and fills the rest.
+ * What a client sends: an upload's `id`, or `kind` and `path`; the server fills the rest.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "AttachmentRef".
@@ -720,7 +720,7 @@ export interface ThinkingEvent {
   type: "thinking";
 }
 /**
- * A tool call begins. The same `tool_id` again replaces title and input (streamed arguments).
+ * A tool call begins. The same `tool_id` again replaces title and input.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "ToolUseStartEvent".
@@ -922,7 +922,7 @@ export interface NoticeEvent {
   type: "notice";
 }
 /**
- * Why the run fails. `detail` may hold exit_code, signal, stderr_tail, http_status (redacted).
+ * Why the run fails. `detail` may hold exit_code, signal, stderr_tail, http_status.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "ErrorEvent".
@@ -1191,7 +1191,7 @@ export interface Complete {
   usage: Usage | null;
 }
 /**
- * Why the run fails. `detail` may hold exit_code, signal, stderr_tail, http_status (redacted).
+ * Why the run fails. `detail` may hold exit_code, signal, stderr_tail, http_status.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "Error".
@@ -1304,7 +1304,7 @@ export interface Thinking {
   type: "thinking";
 }
 /**
- * A tool call begins. The same `tool_id` again replaces title and input (streamed arguments).
+ * A tool call begins. The same `tool_id` again replaces title and input.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "ToolUseStart".
@@ -1457,7 +1457,7 @@ export interface ResumeRefused {
   type: "resume_refused";
 }
 /**
- * All stored events with after < seq <= upto, in order; holes are normal. Each is a ChatEvent.
+ * All stored events with after < seq <= upto, in order, each a ChatEvent; holes are normal.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "Events".
@@ -1613,7 +1613,7 @@ export interface Project {
   trusted: boolean | null;
 }
 /**
- * One thing of the project that an agent would load: `kind` is hooks, mcp, settings, skills, ...
+ * One thing of the project that an agent would load; `kind`: hooks, mcp, settings, skills.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "ProjectLoad".

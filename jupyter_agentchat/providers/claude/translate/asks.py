@@ -27,9 +27,10 @@ _LABEL_LIMIT = 80
 
 @dataclass(frozen=True, slots=True)
 class OpenAsk:
-    """An ask with what its answer needs: the request, and the rules that "for this chat" adds."""
+    """An ask with what its answer needs: the CLI's request, and what "for this chat" adds."""
 
     ask: Ask
+    request_id: str
     request: Json
     rules: tuple[Json, ...] = ()
 
@@ -38,11 +39,11 @@ def open_ask(request_id: str, request: Json, places: Places) -> OpenAsk:
     """The ask for a `can_use_tool` request."""
     match text_of(request, "tool_name"):
         case "AskUserQuestion":
-            return OpenAsk(_question(request_id, request), request)
+            return OpenAsk(_question(request_id, request), request_id, request)
         case "ExitPlanMode":
-            return OpenAsk(_plan(request_id, request), request)
+            return OpenAsk(_plan(request_id, request), request_id, request)
     rules, what = _chat_rules(request, places)
-    return OpenAsk(_permission(request_id, request, places, what), request, rules)
+    return OpenAsk(_permission(request_id, request, places, what), request_id, request, rules)
 
 
 def needs_a_person(request: Json) -> bool:
@@ -58,7 +59,10 @@ def question_id(index: int) -> str:
 
 def _permission(request_id: str, request: Json, places: Places, what: str) -> Ask:
     name, arguments = text_of(request, "tool_name"), object_of(request, "input")
-    _, title, typed = describe(name, arguments, places)
+    kind, title, typed = describe(name, arguments, places)
+    if kind == "shell":
+        # a command's title is the agent's own word for it; the command itself stands in the input
+        title = "Run a command"
     options = [AskOption(id=ALLOW_ONCE, label="Allow once", decision="allow")]
     if what:
         label = f"Allow for this chat: {what}"

@@ -7,7 +7,7 @@ import re
 from pydantic import JsonValue
 
 from ....protocol.events import EventBody, ToolUseEnd, ToolUseStart
-from ....protocol.tools import ContentBlock, ImageBlock, JsonBlock, OtherInput, TextBlock
+from ....protocol.tools import ContentBlock, Diff, ImageBlock, JsonBlock, OtherInput, TextBlock
 from ....protocol.words import ToolKind, ToolStatus
 from ..wire import Json, object_of, objects_of, sound_id, text_of, true_at
 from .diffs import diffs_of_result
@@ -93,7 +93,8 @@ class ToolCalls:
         status = _status(block, meta)
         output = _output(block, structured)
         exit_code = None
-        if self._kinds.get(tool_id) == "shell" and status == "failed":
+        kind = self._kinds.get(tool_id)
+        if kind == "shell" and status == "failed":
             exit_code, output = _split_exit_code(output)
         diffs = diffs_of_result(structured, self._places) if status == "completed" else []
         return [
@@ -101,12 +102,17 @@ class ToolCalls:
                 tool_id=tool_id,
                 status=status,
                 is_error=true_at(block, "is_error"),
-                # beside a diff, and for a stopped call, the CLI's words are meant for the model
-                output=[] if diffs or status == "cancelled" else output,
+                output=[] if _is_for_model(kind, status, diffs) else output,
                 diffs=diffs,
                 exit_code=exit_code,
             )
         ]
+
+
+def _is_for_model(kind: ToolKind | None, status: ToolStatus, diffs: list[Diff]) -> bool:
+    """Whether the CLI's words only tell the model what a person sees anyway."""
+    answered = status == "completed" and kind in ("question", "plan")
+    return bool(diffs) or status == "cancelled" or answered
 
 
 def _status(block: Json, meta: Json) -> ToolStatus:
@@ -120,6 +126,10 @@ def _status(block: Json, meta: Json) -> ToolStatus:
 
 
 def _output(block: Json, structured: Json) -> list[ContentBlock]:
+    if structured.get("stdout") == "" == structured.get("stderr") and not true_at(
+        block, "is_error"
+    ):
+        return []  # the CLI puts words of its own where a command printed nothing
     file = object_of(structured, "file")
     if text_of(structured, "type") == "text" and isinstance(file.get("content"), str):
         # what the model gets has line numbers in it

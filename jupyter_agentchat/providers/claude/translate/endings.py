@@ -116,7 +116,7 @@ def _usage(result: Json) -> Usage | None:
             cache_read_tokens=_sum(models, "cacheReadInputTokens"),
             cache_write_tokens=_sum(models, "cacheCreationInputTokens"),
             reasoning_tokens=_sum(models, "thinkingTokens"),
-            cost_usd=sum(costs) if costs else None,
+            cost_usd=round(sum(costs), 9) if costs else None,
         )
     usage = object_of(result, "usage")
     if not (int_of(usage, "input_tokens") or int_of(usage, "output_tokens")):
@@ -139,8 +139,8 @@ def _error(result: Json, api_error: Json) -> Error:
     words = (
         text_of(result, "terminal_reason"),
         text_of(result, "api_error"),
-        text_of(api_error, "error"),
         _BY_STATUS.get(status or 0, ""),
+        text_of(api_error, "error"),  # calls an overload a server error
         text_of(result, "subtype"),
     )
     cause = next((_CAUSES[word] for word in words if word in _CAUSES), _UNKNOWN)

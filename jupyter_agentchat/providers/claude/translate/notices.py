@@ -65,7 +65,7 @@ def _retry(message: Json) -> Notice:
     status = int_of(message, "error_status")
     where = f" (HTTP {status})" if status else ""
     attempt, most = int_of(message, "attempt"), int_of(message, "max_retries")
-    count = f", try {attempt} of {most}" if attempt and most else ""
+    count = f" ({attempt} of {most})" if attempt and most else ""
     return Notice(level="warning", code="api_retry", text=f"{reason}{where}. Trying again{count}.")
 
 

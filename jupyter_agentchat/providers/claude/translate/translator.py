@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass
 
 from ....protocol.events import AskResolved, EventBody, Notice, Session
-from ..wire import Json, object_of, objects_of, parse, text_of, texts_of, true_at
+from ..wire import Json, object_of, objects_of, parse, sound_id, text_of, texts_of, true_at
 from .asks import OpenAsk, open_ask
 from .calls import ToolCalls
 from .endings import ending, ends_turn, is_api_error
@@ -89,7 +89,7 @@ class Translator:
                 return self._system(message)
             case "control_request":
                 request = object_of(message, "request")
-                if text_of(request, "subtype") == "can_use_tool":
+                if text_of(request, "subtype") == "can_use_tool" and text_of(message, "request_id"):
                     return self._ask(text_of(message, "request_id"), request)
             case "control_cancel_request":
                 return self._withdrawn(text_of(message, "request_id"))
@@ -166,9 +166,10 @@ class Translator:
         return [opened.ask]
 
     def _withdrawn(self, request_id: str) -> list[EventBody]:
-        if self.asks.pop(request_id, None) is None:
+        ask_id = sound_id(request_id)
+        if self.asks.pop(ask_id, None) is None:
             return []
-        return [AskResolved(ask_id=request_id, decision="withdrawn")]
+        return [AskResolved(ask_id=ask_id, decision="withdrawn")]
 
     def _session_is(self, session_id: str, model: str) -> list[EventBody]:
         if not session_id or (session_id, model) == self._session:

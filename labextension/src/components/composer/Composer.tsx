@@ -17,8 +17,10 @@ export interface IComposerProps {
   sending: boolean;
   /** Each new number takes the focus into the field; 0 leaves it where it is. */
   focusRequest: number;
+  /** Sent instead of nothing: the first suggestion of an empty chat. */
+  whenEmpty?: string | undefined;
   onChange: (text: string) => void;
-  onSend: () => void;
+  onSend: (text: string) => void;
 }
 
 export function Composer(props: IComposerProps): React.JSX.Element {
@@ -38,13 +40,13 @@ export function Composer(props: IComposerProps): React.JSX.Element {
     }
   }, [area, focusRequest]);
 
-  const empty = text.trim() === '';
+  const prompt = text.trim() === '' ? (props.whenEmpty ?? null) : text;
   const send = () => {
     if (blocked) {
       setTried(true);
-    } else if (!empty && !sending) {
+    } else if (prompt !== null && !sending) {
       setTried(false);
-      onSend();
+      onSend(prompt);
       area.current?.focus();
     }
   };
@@ -84,7 +86,7 @@ export function Composer(props: IComposerProps): React.JSX.Element {
           kind="primary"
           icon="arrowUp"
           className="ac-send"
-          aria-disabled={blocked !== null || empty || sending}
+          aria-disabled={blocked !== null || prompt === null || sending}
           title={
             blocked ??
             (sendKey === 'enter' ? trans.__('Send (Enter)') : trans.__('Send (Ctrl+Enter)'))

@@ -22,14 +22,15 @@ export function OutputText({ text, label, end = false }: IOutputTextProps): Reac
   if (clip.text === '') {
     return null;
   }
-  const more =
-    clip.hidden === 0 ? null : (
-      <button type="button" className="ac-link ac-show-all" onClick={() => setAll(!all)}>
-        {all
-          ? trans.__('Show less')
-          : trans._n('Show all (%1 more line)', 'Show all (%1 more lines)', clip.hidden)}
-      </button>
-    );
+  const showAll =
+    clip.hidden === 0
+      ? trans.__('Show all')
+      : trans._n('Show all (%1 more line)', 'Show all (%1 more lines)', clip.hidden);
+  const more = clip.cut ? (
+    <button type="button" className="ac-link ac-show-all" onClick={() => setAll(!all)}>
+      {all ? trans.__('Show less') : showAll}
+    </button>
+  ) : null;
   return (
     <div className="ac-output">
       {end ? more : null}

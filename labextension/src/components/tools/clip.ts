@@ -4,6 +4,8 @@ export type Clip = {
   readonly text: string;
   /** Lines left out. */
   readonly hidden: number;
+  /** Whether anything was left out, a part of a long line too. */
+  readonly cut: boolean;
 };
 
 /** One line longer than this is cut too. */
@@ -17,10 +19,9 @@ export function clipLines(text: string, lines: number, end: boolean): Clip {
   const all = text.replace(/\s+$/, '').split('\n');
   const hidden = all.length <= lines + 1 ? 0 : all.length - lines;
   const kept = hidden === 0 ? all : end ? all.slice(hidden) : all.slice(0, lines);
-  const cut = kept.map(line =>
-    line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)} … (${line.length - LINE_LIMIT})` : line,
-  );
-  return { text: cut.join('\n'), hidden };
+  const long = kept.some(line => line.length > LINE_LIMIT);
+  const short = kept.map(line => (line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)} …` : line));
+  return { text: short.join('\n'), hidden, cut: hidden > 0 || long };
 }
 
 /** `text` cut to `limit` characters from its end, for what is shown in full: a page is no place for megabytes. */

@@ -1,0 +1,147 @@
+/** An agent asks questions: one page each, earlier answers in sight, nothing sent before the last page. */
+import { useState } from 'react';
+
+import type { Ask, Question } from '../../protocol/generated';
+import type { AnswerOutcome } from '../../state/stores';
+import { Button, LinkButton } from '../common/Button';
+import { useTrans } from '../common/trans';
+import { VisibleText } from '../common/VisibleText';
+import { Icon } from '../icons';
+import { readKey } from './options';
+import { QuestionPage } from './QuestionPage';
+import { answerOf, buildAnswer, choose, EMPTY_ENTRY, isAnswered, type Entry } from './questionState';
+import { useAnswer, type Answer } from './useAnswer';
+import { useArmed } from './useArmed';
+
+export interface IQuestionFormProps {
+  ask: Ask;
+  agentName: string;
+  onAnswer: (answer: Answer) => Promise<AnswerOutcome>;
+}
+
+interface IEarlierProps {
+  questions: readonly Question[];
+  entries: ReadonlyMap<string, Entry>;
+  onChange: (page: number) => void;
+}
+
+function EarlierAnswers({ questions, entries, onChange }: IEarlierProps): React.JSX.Element {
+  const trans = useTrans();
+  return (
+    <>
+      {questions.map((question, index) => {
+        const entry = entries.get(question.id) ?? EMPTY_ENTRY;
+        const words = question.secret ? '••••' : answerOf(question, entry).join(', ');
+        const name = question.header || question.question;
+        return (
+          <div className="ac-question-earlier" key={question.id}>
+            <span className="ac-quiet ac-ellipsis">
+              <VisibleText text={name} />
+            </span>
+            <span className="ac-grow ac-ellipsis">
+              <VisibleText text={words} />
+            </span>
+            <LinkButton aria-label={trans.__('Change %1', name)} onClick={() => onChange(index)}>
+              {trans.__('Change')}
+            </LinkButton>
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+function Steps({ page, count }: { page: number; count: number }): React.JSX.Element {
+  return (
+    <span className="ac-steps" aria-hidden="true">
+      {count < 2
+        ? null
+        : Array.from({ length: count }, (_, step) => (
+            <i key={step} className={step <= page ? 'ac-mod-on' : ''} />
+          ))}
+    </span>
+  );
+}
+
+/** Give it the ask's id as `key`. */
+export function QuestionForm({ ask, agentName, onAnswer }: IQuestionFormProps): React.JSX.Element {
+  const trans = useTrans();
+  const { questions } = ask;
+  const [page, setPage] = useState(0);
+  const [entries, setEntries] = useState<ReadonlyMap<string, Entry>>(new Map());
+  const armed = useArmed();
+  const { busy, failure, send } = useAnswer(onAnswer);
+  const question = questions[page];
+  const last = page >= questions.length - 1;
+  const entry = entries.get(question?.id ?? '') ?? EMPTY_ENTRY;
+  const ready = question !== undefined && isAnswered(question, entry) && armed && !busy;
+  const change = (next: Entry): void => {
+    if (question !== undefined) {
+      setEntries(new Map(entries).set(question.id, next));
+    }
+  };
+  const goOn = (): void => {
+    if (ready && last) {
+      send(buildAnswer(questions, entries));
+    } else if (ready) {
+      setPage(page + 1);
+    }
+  };
+  const heading = question?.header ?? '';
+  const place = questions.length > 1 ? trans.__('%1 of %2', page + 1, questions.length) : '';
+
+  return (
+    // number keys choose wherever the focus is in the form
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <form
+      className="ac-question"
+      aria-label={trans.__('Question')}
+      onSubmit={event => {
+        event.preventDefault();
+        goOn();
+      }}
+      onKeyDown={event => {
+        const number = Number(readKey(event) ?? NaN);
+        if (question !== undefined && number >= 1 && number <= 9) {
+          event.preventDefault();
+          change(choose(question, entry, number - 1));
+        }
+      }}
+    >
+      <div className="ac-ask-head">
+        <Icon name="question" />
+        <span className="ac-grow">{trans.__('%1 asks', agentName)}</span>
+        <span className="ac-quiet ac-small ac-num">
+          {[place, heading].filter(Boolean).join(' · ')}
+        </span>
+      </div>
+      <div className="ac-ask-scroll">
+        <EarlierAnswers questions={questions.slice(0, page)} entries={entries} onChange={setPage} />
+        {question === undefined ? (
+          <p className="ac-ask-why">
+            <VisibleText text={ask.detail || ask.title} />
+          </p>
+        ) : (
+          <QuestionPage key={question.id} question={question} entry={entry} onChange={change} />
+        )}
+      </div>
+      {failure === null ? null : (
+        <p className="ac-ask-failure" role="alert">
+          {failure}
+        </p>
+      )}
+      <div className="ac-question-nav">
+        <Steps page={page} count={questions.length} />
+        <LinkButton onClick={() => send({ decision: 'deny' })}>{trans.__('Do not answer')}</LinkButton>
+        {page === 0 ? null : (
+          <Button small onClick={() => setPage(page - 1)}>
+            {trans.__('Back')}
+          </Button>
+        )}
+        <Button small kind="primary" type="submit" aria-disabled={!ready}>
+          {last ? trans.__('Submit answer') : trans.__('Next')}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+/** The agent's checklist above the composer, while it is unfinished: one line, or all of it. */
+import { useId } from 'react';
+
+import type { PlanEntry } from '../../protocol/generated';
+import { useFold } from '../common/services';
+import { Spinner } from '../common/Spinner';
+import { useTrans } from '../common/trans';
+import { VisibleText } from '../common/VisibleText';
+import { Icon } from '../icons';
+
+export interface IPlanCardProps {
+  entries: readonly PlanEntry[] | null;
+  /** The agent is at work: the current entry turns. */
+  running: boolean;
+}
+
+function EntryMark({ status, running }: { status: PlanEntry['status']; running: boolean }): React.JSX.Element {
+  switch (status) {
+    case 'completed':
+      return <Icon name="check" />;
+    case 'in_progress':
+      return running ? <Spinner /> : <Icon name="play" />;
+    case 'pending':
+      return <Icon name="square" />;
+  }
+}
+
+export function PlanCard({ entries, running }: IPlanCardProps): React.JSX.Element | null {
+  const trans = useTrans();
+  const [open, setOpen] = useFold('plan', false);
+  const id = useId();
+  const done = entries?.filter(entry => entry.status === 'completed').length ?? 0;
+  if (entries === null || entries.length === 0 || done === entries.length) {
+    return null;
+  }
+  const now =
+    entries.find(entry => entry.status === 'in_progress') ??
+    entries.find(entry => entry.status === 'pending');
+  const words: Record<PlanEntry['status'], string> = {
+    completed: trans.__('done'),
+    in_progress: trans.__('in progress'),
+    pending: trans.__('to do'),
+  };
+  return (
+    <div className="ac-plan" role="group" aria-label={trans.__('Plan')}>
+      <button
+        type="button"
+        className="ac-plan-line"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="chevronRight" className="ac-chevron" />
+        <Icon name="checklist" />
+        <span className="ac-ellipsis">
+          <b>{trans.__('Plan')}</b> {trans.__('%1 of %2 done', done, entries.length)}
+          {now === undefined || open ? null : (
+            <>
+              {' · '}
+              <VisibleText text={now.text} />
+            </>
+          )}
+        </span>
+      </button>
+      {open ? (
+        <ol className="ac-plain ac-plan-list" id={id}>
+          {entries.map((entry, index) => (
+            <li key={index} className={`ac-mod-${entry.status}`}>
+              <EntryMark status={entry.status} running={running} />
+              <span>
+                <VisibleText text={entry.text} />
+                <span className="ac-sr">, {words[entry.status]}</span>
+              </span>
+            </li>
+          ))}
+        </ol>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+/** Parts of a turn that are one line, or one note: notices, marks in the conversation, what we do not know. */
+import type {
+  ForkedPart,
+  NoticePart,
+  ResumeRefusedPart,
+  RewoundPart,
+  SystemPart,
+  UnknownPart,
+} from '../../state/view';
+import { useFold, useServices } from '../common/services';
+import { useTrans } from '../common/trans';
+import { VisibleText } from '../common/VisibleText';
+import { Icon } from '../icons';
+import { Note } from './Note';
+
+/** A line across the column: something happened to the conversation itself. */
+export function Rule({ children }: { children: React.ReactNode }): React.JSX.Element {
+  return (
+    <div className="ac-rule">
+      <span>{children}</span>
+    </div>
+  );
+}
+
+export function NoticeLine({ part }: { part: NoticePart }): React.JSX.Element {
+  const icon = part.level === 'info' ? 'info' : part.level === 'warning' ? 'warning' : 'error';
+  return (
+    <p className={`ac-notice ac-mod-${part.level}`}>
+      <Icon name={icon} />
+      <span>
+        <VisibleText text={part.text} />
+      </span>
+    </p>
+  );
+}
+
+/** A disclosure with a text below, for reasons that few people want to read. */
+function Details({ id, text }: { id: string; text: string }): React.JSX.Element {
+  const trans = useTrans();
+  const [open, setOpen] = useFold(id, false);
+  return (
+    <>
+      <div className="ac-note-actions">
+        <button
+          type="button"
+          className="ac-link ac-disclosure"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name="chevronRight" className="ac-chevron" />
+          {trans.__('Details')}
+        </button>
+      </div>
+      {open ? (
+        <pre className="ac-note-details">
+          <VisibleText text={text} />
+        </pre>
+      ) : null}
+    </>
+  );
+}
+
+export function ResumeRefused({ part }: { part: ResumeRefusedPart }): React.JSX.Element {
+  const trans = useTrans();
+  const { names } = useServices();
+  return (
+    <Note
+      kind="info"
+      title={trans.__(
+        '%1 could not reopen this conversation, so a new one was started.',
+        names.agent(part.provider),
+      )}
+    >
+      <p className="ac-note-text">
+        {trans.__(
+          'It begins with a transcript of the visible messages; older tool output is not part of it.',
+        )}
+      </p>
+      {part.reason === '' ? null : <Details id={`refused:${part.key}`} text={part.reason} />}
+    </Note>
+  );
+}
+
+/** Only what a person should know of; other subtypes are for programs. */
+export function SystemLine({ part }: { part: SystemPart }): React.JSX.Element | null {
+  const trans = useTrans();
+  const { text } = part.data;
+  switch (part.subtype) {
+    case 'compaction':
+    case 'compacted':
+      return <Rule>{trans.__('Conversation compacted to save context')}</Rule>;
+    default:
+      return typeof text === 'string' && text !== '' ? (
+        <Rule>
+          <VisibleText text={text} />
+        </Rule>
+      ) : null;
+  }
+}
+
+export function ForkedLine({ part }: { part: ForkedPart }): React.JSX.Element {
+  const trans = useTrans();
+  return (
+    <Rule>
+      {part.kind === 'native'
+        ? trans.__('Forked from another chat')
+        : trans.__('Forked from another chat, as a transcript')}
+    </Rule>
+  );
+}
+
+export function RewoundLine({ part }: { part: RewoundPart }): React.JSX.Element {
+  const trans = useTrans();
+  const files = part.filesRestored.length;
+  const words = part.undone ? trans.__('Rewind undone') : trans.__('Rewound to here');
+  return (
+    <Rule>
+      {files === 0
+        ? words
+        : `${words} · ${trans._n('%1 file restored', '%1 files restored', files)}`}
+    </Rule>
+  );
+}
+
+export function UnknownEvent({ part }: { part: UnknownPart }): React.JSX.Element {
+  const trans = useTrans();
+  return (
+    <Note kind="info" title={trans.__('Something this version cannot show: %1', part.eventType)}>
+      <Details id={`unknown:${part.key}`} text={JSON.stringify(part.event, null, 2)} />
+    </Note>
+  );
+}

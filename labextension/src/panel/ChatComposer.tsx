@@ -1,0 +1,78 @@
+/** The composer of a chat that exists: its draft, its run and its settings. */
+import { useTrans } from '../components/common/trans';
+import type { ChatSettings } from '../components/composer/settings';
+import { TrustCard } from '../components/start/TrustCard';
+import type { Chat } from '../protocol/generated';
+import type { IChatStore } from '../state/stores';
+import { agentBlocked, runBlocked, trustBlocked } from './blocked';
+import { ComposerBox } from './ComposerBox';
+import { usePanel } from './context';
+import { folderName } from './policies';
+import { useReadable } from './readable';
+import { useSuggestions } from './useSuggestions';
+
+export interface IChatComposerProps {
+  store: IChatStore;
+  chat: Chat | null;
+  /** Nothing was said yet. */
+  empty: boolean;
+  focusRequest: number;
+}
+
+const UNKNOWN: ChatSettings = {
+  provider: null,
+  model: null,
+  effort: null,
+  mode: 'code',
+  permission: 'ask',
+  effective_permission: 'ask',
+};
+
+export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
+  const { store, chat, empty, focusRequest } = props;
+  const { session, status } = usePanel();
+  const trans = useTrans();
+  const draft = useReadable(store.draft);
+  const run = useReadable(store.run);
+  const providers = useReadable(session.providers);
+  const server = useReadable(status);
+  const provider = providers.providers.find(known => known.id === chat?.provider);
+  const suggestions = useSuggestions(
+    empty && !draft.sending,
+    chat?.project ?? null,
+    chat?.provider ?? null,
+  );
+  const agentName = (id: string) =>
+    providers.providers.find(known => known.id === id)?.name ?? id;
+  const agent = provider?.name ?? trans.__('The agent');
+  const blocked =
+    runBlocked(run, agent, trans) ??
+    trustBlocked(draft.trust, trans) ??
+    (chat ? agentBlocked(providers, provider, trans) : trans.__('Still loading this chat.'));
+  return (
+    <>
+      {draft.trust && (
+        <TrustCard
+          question={draft.trust}
+          folder={folderName(draft.trust.path, server) ?? draft.trust.path}
+          agentName={agentName}
+          onDecide={trusted => void store.decideTrust(trusted)}
+          onCancel={() => store.cancelTrust()}
+        />
+      )}
+      <ComposerBox
+        text={draft.text}
+        settings={chat ?? UNKNOWN}
+        suggestions={suggestions}
+        failure={draft.refusal}
+        blocked={blocked}
+        sending={draft.sending}
+        focusRequest={focusRequest}
+        onText={text => store.setDraft(text)}
+        onSend={text => void store.send(text)}
+        onSettings={change => store.patch(change)}
+        onDismiss={() => store.dismissRefusal()}
+      />
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+/** Why nothing can be sent now, and what to do about it. */
+import type { Trans } from '../components/common/trans';
+import type { Provider } from '../protocol/generated';
+import type { ProvidersView, RunView, TrustQuestion } from '../state/stores';
+
+/** Null when there is nothing against sending to this agent. */
+export function agentBlocked(
+  view: ProvidersView,
+  provider: Provider | undefined,
+  trans: Trans,
+): string | null {
+  if (provider?.available) {
+    return null;
+  }
+  if (provider?.state === 'probing' || (!provider && view.state !== 'ready')) {
+    return trans.__('Still looking for agents. One moment.');
+  }
+  if (!provider) {
+    return trans.__('No agent is ready. Set one up, or take the tour.');
+  }
+  return provider.reason ?? trans.__('%1 is not ready.', provider.name);
+}
+
+export function runBlocked(run: RunView, agent: string, trans: Trans): string | null {
+  if (run.remote) {
+    return trans.__('This chat is running on another server. Wait until it has finished.');
+  }
+  if (run.stopping !== null || run.phase === 'cancelling') {
+    return trans.__('%1 is stopping. Your message stays here.', agent);
+  }
+  return run.running
+    ? trans.__('%1 is still working. Your message stays here until it has finished.', agent)
+    : null;
+}
+
+export function trustBlocked(trust: TrustQuestion | null, trans: Trans): string | null {
+  return trust ? trans.__('Decide first whether you trust this project.') : null;
+}

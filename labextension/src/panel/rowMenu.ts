@@ -1,0 +1,42 @@
+/** The menu of a chat, in the list and in its header. Its entries are commands, so plugins can change them. */
+import type { CommandRegistry } from '@lumino/commands';
+import { Menu } from '@lumino/widgets';
+
+import type { Chat } from '../protocol/generated';
+import type { IHost } from './context';
+
+export const COMMANDS = {
+  openPanel: 'agentchat:open-panel',
+  newChat: 'agentchat:new-chat',
+  openChat: 'agentchat:open-chat',
+  send: 'agentchat:send',
+  stop: 'agentchat:stop',
+  focusComposer: 'agentchat:focus-composer',
+  rename: 'agentchat:rename',
+  markUnread: 'agentchat:mark-unread',
+  pin: 'agentchat:pin',
+  archive: 'agentchat:archive',
+  remove: 'agentchat:delete',
+  takeTour: 'agentchat:take-tour',
+} as const;
+
+export function menuShower(commands: CommandRegistry): IHost['showMenu'] {
+  return (chat: Chat, at, place) => {
+    const menu = new Menu({ commands });
+    const { id } = chat;
+    if (place === 'list') {
+      menu.addItem({ command: COMMANDS.openChat, args: { id, main: false, menu: true } });
+      menu.addItem({ command: COMMANDS.openChat, args: { id, main: true, menu: true } });
+    }
+    menu.addItem({ command: COMMANDS.rename, args: { id, inline: place === 'list' } });
+    menu.addItem({ type: 'separator' });
+    menu.addItem({ command: COMMANDS.markUnread, args: { id } });
+    menu.addItem({ command: COMMANDS.pin, args: { id, pinned: !chat.pinned } });
+    menu.addItem({ command: COMMANDS.archive, args: { id, archived: !chat.archived } });
+    menu.addItem({ type: 'separator' });
+    menu.addItem({ command: COMMANDS.remove, args: { id } });
+    // the command of the chosen entry runs after the menu has closed
+    menu.aboutToClose.connect(() => requestAnimationFrame(() => menu.dispose()));
+    menu.open(at.x, at.y);
+  };
+}

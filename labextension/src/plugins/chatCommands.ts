@@ -1,0 +1,111 @@
+/** What can be done with a chat as a whole: the entries of its menu. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { InputDialog, showErrorMessage } from '@jupyterlab/apputils';
+
+import { archiveIcon, deleteIcon, pinIcon, renameIcon } from '../components/icons/labIcons';
+import type { Chat } from '../protocol/generated';
+import { COMMANDS } from '../panel/rowMenu';
+import { flag, text, type Args } from './args';
+import { IAgentChatPanel } from './tokens';
+
+function activate(
+  { commands }: JupyterFrontEnd,
+  { context, places, model }: IAgentChatPanel,
+): void {
+  const { session, navigation, trans } = context;
+
+  /** The chat that a command is about: the one named, else the one in front. */
+  const chatOf = (args: Args): Chat | undefined => {
+    const id = text(args, 'id') ?? places.currentId();
+    return id ? session.list.get(id) : undefined;
+  };
+  const change = (work: Promise<unknown>) => {
+    work.catch((error: unknown) => {
+      const why = error instanceof Error ? error : String(error);
+      void showErrorMessage(trans.__('The chat was not changed'), why);
+    });
+  };
+  const isEnabled = (args: Args) => chatOf(args) !== undefined;
+
+  commands.addCommand(COMMANDS.rename, {
+    label: trans.__('Rename…'),
+    icon: renameIcon,
+    isEnabled,
+    execute: async args => {
+      const chat = chatOf(args);
+      if (!chat) {
+        return;
+      }
+      if (flag(args, 'inline')) {
+        model.renamingId.set(chat.id);
+        return;
+      }
+      const { button, value } = await InputDialog.getText({
+        title: trans.__('Rename the chat'),
+        label: trans.__('Title'),
+        text: chat.title,
+        okLabel: trans.__('Rename'),
+      });
+      const title = value?.trim();
+      if (button.accept && title) {
+        navigation.rename(chat, title);
+      }
+    },
+  });
+
+  commands.addCommand(COMMANDS.markUnread, {
+    label: trans.__('Mark as unread'),
+    isEnabled: args => chatOf(args)?.unread === false,
+    execute: args => {
+      const chat = chatOf(args);
+      if (chat) {
+        change(session.list.markUnread(chat.id));
+      }
+    },
+  });
+
+  commands.addCommand(COMMANDS.pin, {
+    label: args => (flag(args, 'pinned') === false ? trans.__('Unpin') : trans.__('Pin')),
+    icon: pinIcon,
+    isEnabled,
+    execute: args => {
+      const chat = chatOf(args);
+      if (chat) {
+        change(session.list.patch(chat.id, { pinned: flag(args, 'pinned') ?? !chat.pinned }));
+      }
+    },
+  });
+
+  commands.addCommand(COMMANDS.archive, {
+    label: args =>
+      flag(args, 'archived') === false ? trans.__('Take out of the archive') : trans.__('Archive'),
+    icon: archiveIcon,
+    isEnabled,
+    execute: args => {
+      const chat = chatOf(args);
+      if (chat) {
+        change(session.list.patch(chat.id, { archived: flag(args, 'archived') ?? true }));
+      }
+    },
+  });
+
+  commands.addCommand(COMMANDS.remove, {
+    label: trans.__('Delete…'),
+    icon: deleteIcon,
+    isEnabled,
+    execute: args => {
+      const chat = chatOf(args);
+      if (chat) {
+        navigation.remove(chat);
+      }
+    },
+  });
+}
+
+export const chatCommands: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-agentchat:chat-commands',
+  description: 'Commands that rename, pin, archive and delete chats.',
+  autoStart: true,
+  requires: [IAgentChatPanel],
+  activate,
+};
