@@ -15,8 +15,6 @@ from .follow import Item
 from .rest import Json, Refused, Rest
 from .screen import Screen
 
-DENIED = "Nobody can be asked: this prompt was sent by a command without a terminal."
-
 
 class Asks(Protocol):
     """One policy on asks."""
@@ -51,12 +49,13 @@ class WaitElsewhere:
 
 
 class DenyAll:
-    """Denies every ask, which needs no person, and says so."""
+    """Denies every ask, which needs no person, and tells here and the agent the `reason`."""
 
-    def __init__(self, screen: Screen, rest: Rest, chat_id: str) -> None:
+    def __init__(self, screen: Screen, rest: Rest, chat_id: str, reason: str) -> None:
         self._screen = screen
         self._rest = rest
         self._chat_id = chat_id
+        self._reason = reason
         self._denied: set[str] = set()
 
     async def show(self, asks: list[Json]) -> None:
@@ -65,8 +64,9 @@ class DenyAll:
             if ask["ask_id"] in self._denied:
                 continue
             self._denied.add(ask["ask_id"])
-            self._screen.note(f"ask  {ask.get('title')}: denied, --on-ask deny", "ask", whole=True)
-            answer = {"decision": "deny", "message": DENIED}
+            self._screen.note(f"ask  {ask.get('title')}", "ask", whole=True)
+            self._screen.note(f"  Denied. {self._reason}", whole=True)
+            answer = {"decision": "deny", "message": self._reason}
             await send_answer(self._rest, self._chat_id, ask["ask_id"], answer)
 
     async def typed(self, line: str | None) -> None:
@@ -114,10 +114,11 @@ class AskInTerminal:
             self._put()
             return
         self._form = None
-        self._answered.add(form.ask_id)
         refusal = await send_answer(self._rest, self._chat_id, form.ask_id, answer)
         if refusal:
             self._screen.note(refusal, "warning", whole=True)
+        else:
+            self._answered.add(form.ask_id)
         await self.show(list(self._asks.values()))
 
     def _put(self) -> None:
@@ -152,13 +153,12 @@ def typed_lines(fd: int, inbox: asyncio.Queue[Item]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def read() -> None:
-        data = os.read(fd, 4096)
-        if not data:
+        try:
+            data = os.read(fd, 4096)  # a terminal gives one whole line, and nothing on Ctrl-D
+        except OSError:
             loop.remove_reader(fd)
-            inbox.put_nowait(Item("typed"))
-            return
-        # a terminal gives whole lines
-        inbox.put_nowait(Item("typed", text=data.decode("utf-8", "replace")))
+            data = b""
+        inbox.put_nowait(Item("typed", text=data.decode("utf-8", "replace") if data else None))
 
     loop.add_reader(fd, read)
     try:

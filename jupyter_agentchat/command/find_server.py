@@ -59,7 +59,7 @@ def servers_for(directory: Path, infos: Iterator[dict[str, Any]]) -> list[Server
 
 
 def find_servers(directory: Path) -> list[Server]:
-    """The running servers for `directory`, best first. Whether they hold chats is for a call to say."""
+    """The running servers for `directory`, best first; whether they hold chats shows a call."""
     from jupyter_core.paths import jupyter_runtime_dir
 
     return servers_for(directory, running_servers(Path(jupyter_runtime_dir())))

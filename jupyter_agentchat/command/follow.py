@@ -1,4 +1,4 @@
-"""Follows one chat over the websocket: every stored event once, in order, across broken connections.
+"""Follows one chat over the websocket: every event once, in order, across broken connections.
 
 Everything that can happen to a waiting command goes through one queue, `inbox`: frames, a lost
 connection, Ctrl-C, lines typed. So there is one loop, and no task that could outlive it.
@@ -63,6 +63,7 @@ class Follower:
         self._say = say
         self._socket: WebSocketClientConnection | None = None
         self._current: object | None = None
+        self._state: Json | None = None
         self._ready: deque[Item] = deque()
 
     async def open(self) -> None:
@@ -113,13 +114,23 @@ class Follower:
         if kind == "events":
             self._add(frame["events"])
             self._upto = max(self._upto, frame["upto"])
+            self._release()
         elif kind == "gap":
             await self._catch_up()
+            self._release()
             await self._subscribe()
         elif kind == "sync":
-            self._ready.append(Item("sync", frame))
+            self._state = frame
+            self._release()
         elif kind == "chat_deleted":
             self._ready.append(Item("deleted"))
+
+    def _release(self) -> None:
+        """Hand out a state once everything that led to it was handed out: an ask comes last."""
+        state = self._state
+        if state is not None and state["last_seq"] <= self._upto:
+            self._state = None
+            self._ready.append(Item("sync", state))
 
     def _add(self, events: list[Json]) -> None:
         for event in events:

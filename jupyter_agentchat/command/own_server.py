@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
 
+from ..process.sweep import MARKER
 from .exits import CommandError, Exit
 from .find_server import Server
 
@@ -24,9 +25,6 @@ ATTEMPTS = 3
 """The port is free when it is chosen; another program may take it before it is bound."""
 TAIL_BYTES = 2_000
 
-INSIDE_AGENT = "AGENTCHAT_CHILD"
-"""Set in every process that an agent of ours started (process/sweep.py)."""
-
 
 @asynccontextmanager
 async def own_server(root: Path) -> AsyncIterator[Server]:
@@ -37,7 +35,7 @@ async def own_server(root: Path) -> AsyncIterator[Server]:
     Raises CommandError(UNAVAILABLE) with the end of the server's log when it does not start. On
     leaving, also by an error or a cancel, runs end as interrupted and the process is gone.
     """
-    approvals = INSIDE_AGENT not in os.environ
+    approvals = MARKER not in os.environ
     token = secrets.token_urlsafe(32)
     with tempfile.TemporaryFile() as log:
         for attempt in range(ATTEMPTS):
@@ -101,7 +99,7 @@ def _parse_url(line: bytes) -> str | None:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """End of input is the sign to stop; what does not heed it in time is killed, also on a cancel."""
+    """End of input is the sign to stop; what does not heed it is killed, also on a cancel."""
     assert process.stdin is not None  # noqa: S101 - a PIPE
     process.stdin.close()
     try:

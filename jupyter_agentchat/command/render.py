@@ -6,7 +6,7 @@ import json
 from typing import Protocol
 
 from .rest import Json
-from .screen import Screen
+from .screen import Screen, Style
 
 
 class Printer(Protocol):
@@ -51,9 +51,9 @@ class TextPrinter:
             case "ask_resolved":
                 self._screen.note(describe_resolution(event), "dim")
             case "plan":
-                self._screen.note(f"plan  {describe_plan(event)}", "dim")
+                self._plan(event)
             case "notice":
-                style = "dim" if event.get("level") == "info" else "warning"
+                style: Style = "dim" if event.get("level") == "info" else "warning"
                 self._screen.note(f"notice  {event.get('text')}", style, whole=True)
             case "resume_refused":
                 text = f"notice  A new conversation with the agent: {event.get('reason')}"
@@ -86,6 +86,12 @@ class TextPrinter:
             self._screen.end_line()
             self._screen.text("\n")
         self._item = item
+
+    def _plan(self, event: Json) -> None:
+        """Where the checklist stands; not the moment between two of its steps."""
+        states = {entry.get("status") for entry in event.get("entries") or []}
+        if "in_progress" in states or states == {"completed"}:
+            self._screen.note(f"plan  {describe_plan(event)}", "dim")
 
     def _tool_start(self, event: Json) -> None:
         tool_id = str(event.get("tool_id"))

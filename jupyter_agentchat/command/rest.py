@@ -1,4 +1,4 @@
-"""Calls of the REST API, with a token. Answers stay plain JSON: the server may be newer than we are."""
+"""Calls of the REST API, with a token. Answers stay plain JSON: the server may be newer."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ class Rest:
         )
 
 
-def build_request(server: Server, path: str, *, websocket: bool = False, **options: Any) -> HTTPRequest:
+def build_request(
+    server: Server, path: str, *, websocket: bool = False, **options: Any
+) -> HTTPRequest:
     """A request with our token; `path` is below the server's base URL."""
     # Tornado's client takes ws:// and wss:// for a websocket
     url = server.url.replace("http", "ws", 1) + path if websocket else server.url + path

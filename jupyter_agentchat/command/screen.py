@@ -28,7 +28,7 @@ def visible(text: str) -> str:
 
 def one_line(text: str) -> str:
     """`text` on one line, nothing hidden: a newline becomes a sign as well."""
-    return visible(text.strip()).replace("\n", "\u240a").replace("\t", " ")
+    return visible(text.rstrip()).replace("\n", "\u240a").replace("\t", " ")
 
 
 class Screen:

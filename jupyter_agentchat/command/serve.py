@@ -16,7 +16,7 @@ from typing import Any
 from jupyter_server.serverapp import ServerApp
 
 
-class CommandServer(ServerApp):  # type: ignore[misc]
+class CommandServer(ServerApp):
     """The ordinary server with a person's and an admin's ordinary configuration, unlisted."""
 
     def write_server_info_file(self) -> None:

@@ -18,7 +18,11 @@ class Wire(BaseModel):
     """Base of every type on the wire: unknown fields are refused, instances never change."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, json_schema_serialization_defaults_required=True
+        extra="forbid",
+        frozen=True,
+        json_schema_serialization_defaults_required=True,
+        # validators are built on first use: a server that nobody chats on does not pay for them
+        defer_build=True,
     )
 
 
@@ -54,6 +58,10 @@ AnyObject = Annotated[
 """Any JSON object, unchecked."""
 
 Level = Literal["info", "warning", "error"]
+
+
+DEFERRED = ConfigDict(defer_build=True)
+"""For TypeAdapters: built on first use, as the models are."""
 
 
 def now() -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from .base import AnyObject, Id, Level, Seq, Text, Timestamp, Wire
+from .base import DEFERRED, AnyObject, Id, Level, Seq, Text, Timestamp, Wire
 from .resources import Attachment, Author
 from .tools import (
     AskOption,
@@ -307,7 +307,7 @@ EventBody = Annotated[
 Streamed = AssistantText | Thinking
 """The two kinds of body that come in deltas."""
 
-EVENT_BODY: TypeAdapter[Any] = TypeAdapter(EventBody)
+EVENT_BODY: TypeAdapter[Any] = TypeAdapter(EventBody, config=DEFERRED)
 """Validates one body: `EVENT_BODY.validate_json(line)`; raises pydantic.ValidationError."""
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from .base import AnyObject, Id, Seq, Text, Wire
+from .base import DEFERRED, AnyObject, Id, Seq, Text, Wire
 from .events import Ask
 from .resources import AskAnswer, Author, Chat, Prompt, Provider
 from .words import Phase, RefusalCode
@@ -87,7 +87,7 @@ ClientFrame = Annotated[
     Hello | Subscribe | Unsubscribe | PromptFrame | Cancel | AnswerFrame | Read | Ping,
     Field(discriminator="type"),
 ]
-CLIENT_FRAME: TypeAdapter[Any] = TypeAdapter(ClientFrame)
+CLIENT_FRAME: TypeAdapter[Any] = TypeAdapter(ClientFrame, config=DEFERRED)
 
 
 class Welcome(Wire):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from .base import Id, Text, Wire
+from .base import DEFERRED, Id, Text, Wire
 from .resources import AskAnswer, Attachment, Model, ProviderFeatures, RunRequest
 
 NATIVE_TYPES: Final = frozenset(
@@ -39,7 +39,7 @@ NATIVE_TYPES: Final = frozenset(
 class AgentHello(Wire):
     """First line of an agent. Unknown fields are ignored: agents may be newer than we are."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     type: Literal["hello"] = "hello"
     name: Text
@@ -83,4 +83,4 @@ class OpClose(Wire):
 
 
 Op = Annotated[OpRun | OpAnswer | OpSteer | OpCancel | OpClose, Field(discriminator="op")]
-OP: TypeAdapter[Any] = TypeAdapter(Op)
+OP: TypeAdapter[Any] = TypeAdapter(Op, config=DEFERRED)

@@ -236,7 +236,7 @@ class EventStore(Protocol):
         ...
 
     def last_seq(self, chat_id: str) -> int:
-        """The highest seq so far, at the cost of one look-up; 0 for an empty log. Raises NotFound."""
+        """The highest seq so far, 0 for an empty log. One look-up. Raises NotFound."""
         ...
 
 
@@ -265,7 +265,7 @@ class ChatStore(Protocol):
 
         `project_path` None means every chat; `archived` chooses one kind; `query` is looked for in
         titles, whatever the case. Here `updated` and `last_seq` stand at the last event that is not
-        streamed (deltas, tool output as it comes). Raises BadRequest for a cursor that is not one of ours.
+        streamed (deltas, tool output as it comes). Raises BadRequest for a cursor not of ours.
         """
         ...
 

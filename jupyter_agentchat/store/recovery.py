@@ -14,13 +14,9 @@ from ..protocol.base import now
 from .filesystem import beside
 from .migrations import check_version
 from .salvage import salvage
-from .sqlite_connection import connect, is_sound
+from .sqlite_connection import Damaged, connect, is_damage, is_sound
 
 LOCK_DEADLINE_S = 30.0
-
-
-class Damaged(Exception):
-    """The file's structure is broken, though SQLite may still open it."""
 
 
 def settle_remains(path: Path) -> None:
@@ -106,8 +102,10 @@ def _is_sound_file(path: Path) -> bool:
     try:
         check_version(connection)
         return is_sound(connection)
-    except sqlite3.DatabaseError:
-        return False
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return False
+        raise
     finally:
         connection.close()
 
@@ -122,7 +120,6 @@ def _keep(path: Path, aside: Path) -> None:
         for suffix in present:
             with suppress(FileNotFoundError):
                 beside(path, suffix).rename(beside(aside, suffix))
-
     for suffix in ("-wal", "-journal", "-shm"):
         _remove(beside(path, suffix))
     _sync_directory(path.parent)

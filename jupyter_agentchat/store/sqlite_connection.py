@@ -24,6 +24,12 @@ NOT_ALLOWED: Final = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOTDIR)
 Values = Sequence[Any] | Mapping[str, Any]
 
 
+class Damaged(sqlite3.DatabaseError):
+    """Our own finding that the file is broken; SQLite might open it all the same."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+
 def connect(address: str) -> sqlite3.Connection:
     """A connection with our settings. Raises sqlite3.Error."""
     connection = sqlite3.connect(

@@ -17,6 +17,7 @@ from .base import StoreHealth
 from .filesystem import JournalMode, beside, prepare_directory, prepare_file
 from .migrations import PAGE_SIZE, check_version, migrate
 from .sqlite_connection import (
+    Damaged,
     Values,
     connect,
     explain,
@@ -105,8 +106,6 @@ class Database:
         try:
             try:
                 self._attach()
-            except recovery.Damaged:
-                self._rebuild()
             except sqlite3.DatabaseError as error:
                 if not is_damage(error):
                     raise
@@ -126,7 +125,7 @@ class Database:
         check_version(connection)  # before anything is written
         size = self.path.stat().st_size
         if size <= INLINE_CHECK_BYTES and not is_sound(connection):
-            raise recovery.Damaged
+            raise Damaged
         connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
         self._wal = set_journal_mode(connection, self._journal_mode)
         connection.execute(f"PRAGMA synchronous={'NORMAL' if self._wal else 'FULL'}")
@@ -174,14 +173,19 @@ class Database:
         elif stale:
             reason += " What was stored last may be missing."
         self._connection = connection
-        kept = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        self.epoch = kept.get("epoch") or secrets.token_hex(8)
+        try:
+            kept = connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
+        except sqlite3.Error:
+            kept = None
+        self.epoch = kept[0] if kept else secrets.token_hex(8)
         self.health = StoreHealth(writable=False, notice=f"Chats are read-only. {reason}")
 
     # ---- before and after an operation -----------------------------------------------------------
 
     def ready(self, *, write: bool) -> sqlite3.Connection:
-        """The connection, after seeing to a file that was damaged or replaced. Raises StorageError."""
+        """The connection; a damaged or replaced file is seen to first. Raises StorageError."""
+        if self._connection is None:
+            raise StorageError("The chat store is closed.")
         if self._upkeep is not None and self._upkeep.damaged:
             self._repair()
         if self._identity is not None and not self._same_file():

@@ -9,11 +9,7 @@ import { panel } from './plugins/panel';
 import { preferences } from './plugins/preferences';
 import { session } from './plugins/session';
 
-export {
-  IAgentChatPanel,
-  IAgentChatPreferences,
-  IAgentChatSession,
-} from './plugins/tokens';
+export { IAgentChatPanel, IAgentChatPreferences, IAgentChatSession } from './plugins/tokens';
 
 const plugins = [session, preferences, panel, commands, chatCommands, launcher, fileBrowser];
 

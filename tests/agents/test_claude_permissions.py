@@ -1,33 +1,17 @@
-"""Asks, permissions, Stop and trust with the real Claude Code CLI."""
+"""Tools, asks and permissions with the real Claude Code CLI."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
 from jupyter_agentchat.errors import AlreadyResolved
-from jupyter_agentchat.protocol.events import Ask, AssistantText, EventBody
+from jupyter_agentchat.protocol.events import Ask
 from jupyter_agentchat.protocol.resources import AskAnswer
 from jupyter_agentchat.protocol.tools import ReadInput, ShellInput, TextBlock, WriteInput
 from tests.agents.claude_agent import Place, allow, deny, open_chat
-
-CANARIES = [
-    "JUPYTERHUB_API_TOKEN",
-    "JPY_API_TOKEN",
-    "JUPYTER_TOKEN",
-    "CONFIGPROXY_AUTH_TOKEN",
-    "KERNEL_ID",
-    "OPENAI_API_KEY",
-    "GITHUB_TOKEN",
-    "AWS_SECRET_ACCESS_KEY",
-    "CLAUDECODE",
-    "MY_CANARY",
-]
 
 
 def _names(place: Place) -> set[str]:
@@ -217,6 +201,8 @@ def test_full_asks_nobody_but_still_puts_questions(place: Place, sandboxed: bool
 def test_a_permission_can_change_while_the_agent_waits(place: Place) -> None:
     async def talk() -> None:
         async with open_chat(place) as chat:
+            await chat.say("say hello")
+            pid = chat.pid
             run = await chat.start("touch")
             async for step in run.steps():
                 for ask in step.bodies:
@@ -226,138 +212,8 @@ def test_a_permission_can_change_while_the_agent_waits(place: Place) -> None:
                         await run.answer(ask.ask_id, AskAnswer(decision="deny"))
                         with pytest.raises(AlreadyResolved):
                             await run.answer(ask.ask_id, AskAnswer(decision="deny"))
-            chat.session_id = chat.adapter._sessions[chat.id].session_id
-            pid = chat.pid
             told = await chat.say("write file", permission="accept_edits")
             assert told.all(Ask) == []
             assert chat.pid == pid
 
     asyncio.run(talk())
-
-
-def test_stop_in_mid_stream_keeps_the_partial_text_and_the_process(place: Place) -> None:
-    async def talk() -> None:
-        async with open_chat(place) as chat:
-            await chat.say("say hello")
-            pid = chat.pid
-            told = await chat.stop_at(await chat.start("slow"), _is_text)
-            assert told.complete.outcome == "cancelled"
-            assert told.texts[-1].startswith("word1")
-            assert "word60" not in told.texts[-1]
-            assert (await chat.say("say hello")).texts == ["Hello from the fake model."]
-            assert chat.pid == pid
-
-    asyncio.run(talk())
-
-
-def test_stop_while_an_ask_is_open_takes_the_ask_back(place: Place) -> None:
-    async def talk() -> None:
-        async with open_chat(place) as chat:
-            told = await chat.stop_at(await chat.start("touch"), lambda b: isinstance(b, Ask))
-            (ask,) = told.all(Ask)
-            (withdrawn,) = told.withdrawn
-            assert (withdrawn.ask_id, withdrawn.decision) == (ask.ask_id, "withdrawn")
-            assert [end.status for end in told.ends] == ["cancelled"]
-            assert told.complete.outcome == "cancelled"
-            pid = chat.pid
-            chat.session_id = told.session_id
-            assert (await chat.say("say hello")).complete.outcome == "completed"
-            assert chat.pid == pid
-            assert not (place.project / "made-by-agent.txt").exists()
-
-    asyncio.run(talk())
-
-
-def test_stop_right_after_send_ends_the_run(place: Place) -> None:
-    async def talk() -> None:
-        async with open_chat(place) as chat:
-            run = await chat.start("slow")
-            following = asyncio.create_task(chat.follow(run))
-            await run.cancel()
-            told = await following
-            assert told.complete.outcome == "cancelled"
-            assert not any("word60" in text for text in told.texts)
-
-    asyncio.run(talk())
-
-
-def test_stop_works_while_nobody_reads_the_run(place: Place) -> None:
-    async def talk() -> None:
-        async with open_chat(place) as chat:
-            run = await chat.start("hang")
-            while not place.fake.calls:
-                await asyncio.sleep(0.01)
-            await run.cancel()
-            assert (await chat.follow(run)).complete.outcome == "cancelled"
-
-    asyncio.run(talk())
-
-
-def test_stop_by_force_ends_a_run_and_the_next_prompt_resumes(place: Place) -> None:
-    async def talk() -> None:
-        async with open_chat(place) as chat:
-            await chat.say("say hello")
-            run = await chat.start("hang")
-            following = asyncio.create_task(chat.follow(run))
-            while len(place.fake.calls) < 2:
-                await asyncio.sleep(0.01)
-            await run.cancel(force=True)
-            assert (await following).complete.outcome == "cancelled"
-            assert (await chat.say("say hello")).complete.outcome == "completed"
-
-    asyncio.run(talk())
-
-
-def test_an_untrusted_project_starts_nothing_of_its_own(place: Place) -> None:
-    marks = place.home / "marks"
-    marks.mkdir()
-    _plant(place.project, marks)
-
-    async def talk(trusted: bool) -> set[str]:
-        async with open_chat(place, trusted=trusted) as chat:
-            loads = {load.kind for load in chat.adapter.loads(place.project, place.project)}
-            assert {"hooks", "mcp", "instructions", "settings"} <= loads
-            await chat.say("say hello")
-            return {path.name for path in marks.iterdir()}
-
-    assert asyncio.run(talk(trusted=False)) == set()
-    assert "PLANTED INSTRUCTION" not in str(place.fake.calls[-1].body)
-    # and so the test can fail: trusted, all of it is loaded
-    assert asyncio.run(talk(trusted=True)) == {"hook", "mcp"}
-    assert "PLANTED INSTRUCTION" in str(place.fake.calls[-1].body)
-
-
-def test_no_token_of_the_server_reaches_the_agents_shell(place: Place) -> None:
-    place.env.update(dict.fromkeys(CANARIES, "canary"))
-    place.env.update({"CONDA_PREFIX": "/opt/conda", "VIRTUAL_ENV": "/opt/venv"})
-
-    async def talk() -> None:
-        async with open_chat(place) as chat:
-            told = await chat.say("env names", allow())
-            (block,) = told.ends[0].output
-            assert isinstance(block, TextBlock)
-            names = set(block.text.split())
-            assert {"HOME", "PATH", "CONDA_PREFIX", "VIRTUAL_ENV"} <= names
-            # the CLI marks its own shells
-            assert not (set(CANARIES) - {"CLAUDECODE"}) & names
-            argv = Path(f"/proc/{chat.pid}/cmdline").read_bytes()
-            assert b"env names" not in argv
-            assert b"sk-fake" not in argv
-
-    asyncio.run(talk())
-
-
-def _is_text(body: EventBody) -> bool:
-    return isinstance(body, AssistantText)
-
-
-def _plant(project: Path, marks: Path) -> None:
-    """A hook and a server that leave a mark when they are started."""
-    hook = {"type": "command", "command": f"touch {marks}/hook"}
-    settings = {"hooks": {"SessionStart": [{"hooks": [hook]}]}}
-    code = f"open({str(marks / 'mcp')!r}, 'w').close()"
-    server = {"command": sys.executable, "args": ["-c", code]}
-    (project / ".claude").mkdir()
-    (project / ".claude/settings.json").write_text(json.dumps(settings))
-    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"planted": server}}))
-    (project / "CLAUDE.md").write_text("PLANTED INSTRUCTION\n")

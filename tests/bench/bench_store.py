@@ -29,24 +29,24 @@ LEASE = Lease("bench", 1)
 
 def append_against_a_bare_commit() -> list[Figure]:
     """One streamed delta of 100 bytes a transaction, with lease; and 20 of them in one."""
-    figures = []
-    for batch, rounds in ((1, 4_000), (20, 400)):
-        with _store() as (store, folder):
-            _new_chat(store, "chat")
-            store.start_run(RunRecord("run", "chat", "tour", lease=LEASE), _turn("0"))
-            bare = _bare(folder)
-            drafts = [Draft(AssistantText(item_id="item", delta="x" * 100))] * batch
-            body = drafts[0].body.model_dump_json()
-            ours, floor = [], []
-            for turn in range(rounds):
-                first = 1_000 + turn * batch
-                rows = [("chat", first + n, now(), "run", body) for n in range(batch)]
-                floor.append(_timed(lambda rows=rows: _bare_commit(bare, rows)))
-                ours.append(_timed(lambda: store.append("chat", drafts, run_id="run", lease=LEASE)))
-            bare.close()
-        name = f"append, {batch} a transaction"
-        figures.append(_figure(name, _p50(ours), _p50(floor), "us", rounds))
-    return figures
+    return [_append(1, 4_000), _append(20, 400)]
+
+
+def _append(batch: int, rounds: int) -> Figure:
+    with _store() as (store, folder):
+        _new_chat(store, "chat")
+        store.start_run(RunRecord("run", "chat", "tour", lease=LEASE), _turn("0"))
+        bare = _bare(folder)
+        drafts = [Draft(AssistantText(item_id="item", delta="x" * 100))] * batch
+        body = drafts[0].body.model_dump_json()
+        ours, floor = [], []
+        for turn in range(rounds):
+            first = 1_000 + turn * batch
+            rows = [("chat", first + n, now(), "run", body) for n in range(batch)]
+            floor.append(_timed(lambda rows=rows: _bare_commit(bare, rows)))
+            ours.append(_timed(lambda: store.append("chat", drafts, run_id="run", lease=LEASE)))
+        bare.close()
+    return _figure(f"append, {batch} a transaction", _p50(ours), _p50(floor), "us", rounds)
 
 
 def durable_append_against_a_bare_commit() -> list[Figure]:

@@ -202,6 +202,7 @@ class _Stream:
     def _fail(self, fault: str) -> None:
         self._handler.close_connection = True
         if fault == "drop":
+            time.sleep(0.1)  # else what was sent may be lost with the line
             self._handler.connection.shutdown(socket.SHUT_RDWR)
         elif fault == "overloaded":
             error = {"type": "overloaded_error", "message": "Overloaded"}

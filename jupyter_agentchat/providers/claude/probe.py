@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 from urllib.parse import urlsplit
 
-from ...errors import NotInstalled, ProviderError, ProviderTimeout
+from ...errors import NotInstalled, ProviderError
 from ...process.framing import Line
 from ...process.ladder import Ladder
 from ...process.launcher import Launcher, Spawn
@@ -153,8 +153,6 @@ async def _run(
                 if isinstance(frame, Line) and len(lines) < 200:
                     lines.append(frame.text)
         ended = await handle.wait_exit(PROBE_TIMEOUT_S)
-    except TimeoutError:
-        raise ProviderTimeout(f"{argv[0]} did not answer.") from None
     finally:
         await handle.stop(_LADDER)
     return _Output("\n".join(lines), ended.code if ended else None)

@@ -38,12 +38,11 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
   const server = useReadable(status);
   const provider = providers.providers.find(known => known.id === chat?.provider);
   const suggestions = useSuggestions(
-    empty && !draft.sending,
+    empty && !draft.sending && draft.trust === null,
     chat?.project ?? null,
     chat?.provider ?? null,
   );
-  const agentName = (id: string) =>
-    providers.providers.find(known => known.id === id)?.name ?? id;
+  const agentName = (id: string) => providers.providers.find(known => known.id === id)?.name ?? id;
   const agent = provider?.name ?? trans.__('The agent');
   const blocked =
     runBlocked(run, agent, trans) ??

@@ -28,7 +28,9 @@ export abstract class LateWidget extends ReactWidget {
     }
     return (
       <PanelContext.Provider value={this.context}>
-        <TransContext.Provider value={this.context.trans}>{this.renderView()}</TransContext.Provider>
+        <TransContext.Provider value={this.context.trans}>
+          {this.renderView()}
+        </TransContext.Provider>
       </PanelContext.Provider>
     );
   }

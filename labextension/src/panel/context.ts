@@ -6,7 +6,7 @@ import type { Highlight } from '../components/markdown/highlight';
 import type { IMarkdownRenderer } from '../components/markdown/renderer';
 import type { SendKey } from '../components/composer/composerKeys';
 import type { Trans } from '../components/common/trans';
-import type { IFolderEntry } from '../components/start/suggestions';
+import type { IFolderEntry } from '../components/start/folderPrompts';
 import type { Chat, NewChat } from '../protocol/generated';
 import type { IReadable, ISession } from '../state/stores';
 

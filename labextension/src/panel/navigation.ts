@@ -58,9 +58,10 @@ export function createNavigation(
     create,
     begin,
     takeTour: () => {
-      begin({ project: '', provider: TOUR, title: trans.__('Tour') }, trans.__('Show me around')).catch(
-        report(trans.__('The tour could not start')),
-      );
+      begin(
+        { project: '', provider: TOUR, title: trans.__('Tour') },
+        trans.__('Show me around'),
+      ).catch(report(trans.__('The tour could not start')));
     },
     rename: (chat, title) => {
       session.list.patch(chat.id, { title }).catch(report(trans.__('The chat was not renamed')));

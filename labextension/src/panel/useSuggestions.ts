@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 import { useTrans } from '../components/common/trans';
 import { TOUR } from '../components/start/StartState';
-import { suggestionsFor, type IFolderEntry } from '../components/start/suggestions';
+import { suggestionsFor, type IFolderEntry } from '../components/start/folderPrompts';
 import { usePanel } from './context';
 
 /** Made from what is in the folder once that is known; none while `wanted` is false. */

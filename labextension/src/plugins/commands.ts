@@ -119,4 +119,3 @@ export const commands: JupyterFrontEndPlugin<void> = {
   optional: [ICommandPalette],
   activate,
 };
-

@@ -36,6 +36,8 @@ DEAD_SERVER = ProcessIdentity(pid=2**22, start_time=1, boot_id="of another boot"
 # prints the pid of a descendant that has left group and session
 FAMILY = """
 import os, signal, sys, time
+if "stubborn" in sys.argv:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -43,9 +45,6 @@ if os.fork() == 0:
         time.sleep(60)
     os._exit(0)
 os.wait()
-if "stubborn" in sys.argv:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print("ignoring", flush=True)
 time.sleep(60)
 """
 
@@ -81,8 +80,6 @@ class Orphan:
         assert daemon is not None
         assert leader is not None
         self.daemon, self.leader = daemon, leader
-        if arguments:
-            self.process.stdout.readline()
 
     def record(self, **changes: Any) -> ChildRecord:
         return replace(

@@ -2,7 +2,7 @@
 
 Every block comes twice: as stream events, and whole in an `assistant` line that stands before the
 block's stop event and has no index. A message whose connection broke never gets that line; the CLI
-then begins anew under another id, and what had come of the first must go.
+then begins anew under another id, streamed or all at once, and what had come of the first must go.
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ class _Block:
 
 
 class TextStream:
-    """The streamed items of one run. Item ids are `{message id}:{block index}`."""
+    """The streamed items of one run. Item ids are `{message id}:{block index}`.
+
+    `message_id` is the message that streams now.
+    """
 
     def __init__(self) -> None:
-        self._message = ""
+        self.message_id = ""
         self._open: dict[int, _Block] = {}
         self._used: dict[str, int] = {}
 
@@ -37,11 +40,9 @@ class TextStream:
         """Bodies of one stream event of the main conversation."""
         index = int_of(event, "index") or 0
         match text_of(event, "type"):
-            case "message_start":
-                return self._begin(text_of(object_of(event, "message"), "id"))
             case "content_block_start":
                 self._open[index] = _Block(text_of(object_of(event, "content_block"), "type"))
-                self._used[self._message] = max(index + 1, self._used.get(self._message, 0))
+                self._used[self.message_id] = max(index + 1, self._used.get(self.message_id, 0))
             case "content_block_delta":
                 return self._delta(index, object_of(event, "delta"))
         return []
@@ -60,7 +61,7 @@ class TextStream:
         self._claim(message_id, kind)
 
     def _claim(self, message_id: str, kind: str) -> tuple[int, bool]:
-        if message_id == self._message:
+        if message_id == self.message_id:
             for index, block in self._open.items():
                 if block.kind == kind:
                     del self._open[index]
@@ -69,16 +70,17 @@ class TextStream:
         self._used[message_id] = index + 1
         return index, False
 
-    def _begin(self, message_id: str) -> list[EventBody]:
-        if message_id == self._message:
-            return []
-        # a final without text takes away what was shown, so that nothing is shown twice
+    def turn_to(self, message_id: str) -> list[EventBody]:
+        """Another message is next: what of the last one was shown and not finished must go.
+
+        A final without text takes it away, so that nothing is shown twice.
+        """
         bodies: list[EventBody] = [
-            _STREAMED[block.kind](item_id=_item_id(self._message, index), text="", final=True)
+            _STREAMED[block.kind](item_id=_item_id(self.message_id, index), text="", final=True)
             for index, block in self._open.items()
             if block.shown
         ]
-        self._message = message_id
+        self.message_id = message_id
         self._open = {}
         return bodies
 
@@ -90,7 +92,7 @@ class TextStream:
         if not piece or text_of(delta, "type") != f"{block.kind}_delta":
             return []
         block.shown = True
-        return [_STREAMED[block.kind](item_id=_item_id(self._message, index), delta=piece)]
+        return [_STREAMED[block.kind](item_id=_item_id(self.message_id, index), delta=piece)]
 
 
 def _item_id(message_id: str, index: int) -> str:

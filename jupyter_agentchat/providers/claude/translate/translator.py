@@ -106,7 +106,7 @@ class Translator:
             return []  # a helper's words reach the reader through its result
         kind, block = text_of(event, "type"), object_of(event, "content_block")
         if kind == "message_start":
-            return [*self._text.event(event), *self._calls.abandon()]
+            return self._turn_to(text_of(object_of(event, "message"), "id"))
         bodies = self._text.event(event)
         if kind == "content_block_start" and text_of(block, "type") == "tool_use":
             bodies += self._calls.announce(block, parent)
@@ -117,10 +117,16 @@ class Translator:
             self._api_error = message
             return []
         inner = object_of(message, "message")
-        bodies: list[EventBody] = []
+        message_id = text_of(inner, "id")
+        bodies = [] if parent else self._turn_to(message_id)
         for block in objects_of(inner, "content"):
-            bodies += self._block(block, text_of(inner, "id"), parent)
+            bodies += self._block(block, message_id, parent)
         return bodies
+
+    def _turn_to(self, message_id: str) -> list[EventBody]:
+        if message_id == self._text.message_id:
+            return []
+        return [*self._text.turn_to(message_id), *self._calls.abandon()]
 
     def _block(self, block: Json, message_id: str, parent: str) -> list[EventBody]:
         kind = text_of(block, "type")
@@ -152,9 +158,9 @@ class Translator:
             case "conversation_reset":
                 return self._reset(text_of(message, "new_conversation_id"))
             case "status" if mode := text_of(message, "permissionMode"):
-                if mode == self._mode:
-                    return []
-                self._mode = mode
+                known, self._mode = self._mode, mode
+                if not self.began or mode == known:
+                    return []  # before the turn it is what we asked for ourselves
         bodies = system_bodies(message)
         if bodies is None:
             self._note_unknown(f"system {text_of(message, 'subtype')}")

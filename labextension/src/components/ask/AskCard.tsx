@@ -43,7 +43,9 @@ export function AskCard({ ask, onAnswer, onShow, takeFocus }: IAskCardProps): Re
   const isPlan = ask.kind === 'plan';
 
   useEffect(() => {
-    if (takeFocus) {
+    const chat = exact.current?.closest('.ac-root');
+    // from within this chat only: whoever works elsewhere in JupyterLab stays there
+    if (takeFocus && chat?.contains(document.activeElement)) {
       exact.current?.focus({ preventScroll: true });
     }
     // only when the card appears: later the person may be anywhere

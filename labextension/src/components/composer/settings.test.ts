@@ -23,7 +23,14 @@ const PROVIDER = {
   available: true,
   reason: null,
   models: [
-    { id: 'sonnet', name: 'Sonnet', efforts: ['low', 'high'], tiers: [], context_window: null, default: true },
+    {
+      id: 'sonnet',
+      name: 'Sonnet',
+      efforts: ['low', 'high'],
+      tiers: [],
+      context_window: null,
+      default: true,
+    },
     { id: 'haiku', name: 'Haiku', efforts: [], tiers: [], context_window: null, default: false },
   ],
   modes: ['code', 'plan'],

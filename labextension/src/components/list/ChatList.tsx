@@ -123,7 +123,6 @@ function ListFooter({ view, onMore, onRetry }: IChatListProps): React.JSX.Elemen
             '%1 chat belongs to a folder outside of this server.',
             '%1 chats belong to folders outside of this server.',
             view.elsewhere,
-            view.elsewhere,
           )}
         </p>
       )}

@@ -41,7 +41,8 @@ export function ListGroup(props: IListGroupProps): React.JSX.Element {
       <div id={id} hidden={!open}>
         {open &&
           labelDays(group.days, now).map(({ label, chats }) => {
-            const words = dayWords(label, trans);
+            // pinned chats are few and chosen: days would only tear them apart
+            const words = group.kind === 'pinned' ? null : dayWords(label, trans);
             return (
               <div key={label}>
                 {words && <div className="ac-day">{words}</div>}

@@ -11,7 +11,8 @@ export interface IListToolsProps {
   onFilter: (filter: ListFilter) => void;
 }
 
-const FILTERS: readonly ListFilter[] = ['all', 'running', 'needs_you', 'unread', 'archived'];
+/** The archive is another place rather than a filter: it has a button of its own. */
+const FILTERS: readonly ListFilter[] = ['all', 'running', 'needs_you', 'unread'];
 
 function countOf(filter: ListFilter, { counts }: ListView): number | null {
   switch (filter) {
@@ -55,6 +56,12 @@ export function ListTools({ view, onQuery, onFilter }: IListToolsProps): React.J
             onClick={() => onQuery('')}
           />
         )}
+        <IconButton
+          icon="archive"
+          label={trans.__('Archived chats')}
+          aria-pressed={view.filter === 'archived'}
+          onClick={() => onFilter(view.filter === 'archived' ? 'all' : 'archived')}
+        />
       </div>
       <div className="ac-filters" role="group" aria-label={trans.__('Filter')}>
         {FILTERS.map(filter => {

@@ -51,7 +51,7 @@ export function ageWords(iso: string, now: Date, trans: Trans): string {
     case 'hours':
       return trans.__('%1 h', age.count);
     case 'clock':
-      return age.time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+      return age.time.toLocaleTimeString(undefined, { hour: 'numeric', minute: '2-digit' });
     case 'weekday':
       return age.time.toLocaleDateString(undefined, { weekday: 'short' });
     case 'date':

@@ -34,11 +34,11 @@ export function StartState(props: IStartStateProps): React.JSX.Element {
     providers.state === 'loading' || agents.some(provider => provider.state === 'probing');
   return (
     <div className="ac-start">
-      <h3>{first ? trans.__('No chats in this workspace yet') : trans.__('New chat')}</h3>
+      {first && <h3>{trans.__('No chats in this workspace yet')}</h3>}
       <p className="ac-quiet">
         {folder === null
-          ? trans.__('This chat works in a folder of its own. ')
-          : trans.__('A chat works in the folder %1. ', folder)}
+          ? trans.__('This chat works in a folder of its own.')
+          : trans.__('A chat works in the folder %1.', folder)}{' '}
         {trans.__('Nothing runs until you send a message.')}
       </p>
       {first && onTour && (

@@ -7,7 +7,7 @@ import { useServices } from '../common/services';
 import { useTrans, type Trans } from '../common/trans';
 import { Markdown } from '../markdown/Markdown';
 import { threadItems } from '../../state/select';
-import type { AskPart, Part, ThreadItem, ToolPart, Turn as TurnData, TurnAgent } from '../../state/view';
+import type { AskPart, Part, ThreadItem, ToolPart, Turn as TurnData, TurnAgent, UserPart } from '../../state/view';
 import { ToolList } from '../tools/ToolList';
 import { AskRecord } from './AskRecord';
 import { ErrorBlock } from './ErrorBlock';
@@ -15,7 +15,7 @@ import { Interrupted } from './Interrupted';
 import { Reasoning } from './Reasoning';
 import { ForkedLine, NoticeLine, ResumeRefused, RewoundLine, SystemLine, UnknownEvent } from './SmallParts';
 import { TurnFooter } from './TurnFooter';
-import { UserMessage } from './UserMessage';
+import { UserMessage, type IUserMessageProps } from './UserMessage';
 
 export interface ITurnProps {
   turn: TurnData;
@@ -23,6 +23,11 @@ export interface ITurnProps {
   live: boolean;
   /** Sends its prompt again; null unless it is the last turn and nothing runs. */
   onRetry: (() => void) | null;
+}
+
+/** What a message shows of a part. */
+function messageOf({ text, attachments, author, time }: UserPart): IUserMessageProps {
+  return { text, attachments, author, time };
 }
 
 type OtherPart = Exclude<Part, ToolPart>;
@@ -40,7 +45,7 @@ function PartView({ part, live, onRetry }: { part: OtherPart } & Omit<ITurnProps
     case 'ask':
       return <AskRecord ask={part} live={live} />;
     case 'user':
-      return <UserMessage {...part} />;
+      return <UserMessage {...messageOf(part)} />;
     case 'notice':
       return <NoticeLine part={part} />;
     case 'error':
@@ -76,7 +81,7 @@ function AgentLine({ agent }: { agent: TurnAgent }): React.JSX.Element {
   const { names } = useServices();
   const model = agent.model === null ? null : names.model(agent.provider, agent.model);
   return (
-    <div className="ac-agent-line">
+    <div className="ac-reply-line">
       <b>{names.agent(agent.provider)}</b>
       <span>{agentWords(agent, model, trans)}</span>
     </div>
@@ -103,9 +108,9 @@ export const Turn = memo(function Turn({ turn, live, onRetry }: ITurnProps) {
   const ended = complete !== null && !live;
   return (
     <div className="ac-turn" data-ac-turn={turn.key}>
-      {user === null ? null : <UserMessage {...user} />}
+      {user === null ? null : <UserMessage {...messageOf(user)} />}
       {agent === null && items.length === 0 ? null : (
-        <article className="ac-agent" aria-label={agent ? names.agent(agent.provider) : trans.__('Agent')}>
+        <article className="ac-reply" aria-label={agent ? names.agent(agent.provider) : trans.__('Agent')}>
           {agent === null ? null : <AgentLine agent={agent} />}
           {items.map((item: ThreadItem) =>
             item.type === 'tools' ? (

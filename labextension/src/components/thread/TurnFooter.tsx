@@ -12,8 +12,10 @@ export function TurnFooter({ turn }: { turn: Turn }): React.JSX.Element {
   const hasAnswer = turn.parts.some(part => part.type === 'text');
   return (
     <div className="ac-usage" role="group" aria-label={trans.__('Usage')}>
-      {usageWords(turn, trans).map((words, index) => (
-        <span key={index}>{words}</span>
+      {usageWords(turn, trans).map(({ kind, words }) => (
+        <span key={kind} className={`ac-mod-${kind}`}>
+          {words}
+        </span>
       ))}
       {hasAnswer ? (
         <span className="ac-usage-actions">

@@ -21,8 +21,11 @@ function durationWords(turn: Turn, trans: Trans): string | null {
   }
 }
 
+/** One figure; where it is narrow some kinds are left out. */
+export type UsageFigure = { readonly kind: 'time' | 'tokens' | 'cached' | 'cost'; readonly words: string };
+
 /** What is known of a turn that has ended, in order; what is not known is left out, never 0. */
-export function usageWords(turn: Turn, trans: Trans): string[] {
+export function usageWords(turn: Turn, trans: Trans): UsageFigure[] {
   const usage = turn.usage;
   const [input, output] = [usage?.inputTokens ?? null, usage?.outputTokens ?? null];
   const tokens = [
@@ -31,10 +34,14 @@ export function usageWords(turn: Turn, trans: Trans): string[] {
   ].filter(part => part !== null);
   const cached = usage?.cacheReadTokens ?? null;
   const cost = turn.complete?.costUsd ?? usage?.costUsd ?? null;
-  return [
-    durationWords(turn, trans),
-    tokens.length === 0 ? null : tokens.join(', '),
-    cached === null || cached === 0 ? null : trans.__('%1 cached', formatTokens(cached)),
-    cost !== null ? formatCost(cost) : tokens.length > 0 ? trans.__('cost unknown') : null,
-  ].filter(part => part !== null);
+  const figures: [UsageFigure['kind'], string | null][] = [
+    ['time', durationWords(turn, trans)],
+    ['tokens', tokens.length === 0 ? null : tokens.join(', ')],
+    ['cached', cached === null || cached === 0 ? null : trans.__('%1 cached', formatTokens(cached))],
+    [
+      'cost',
+      cost !== null ? formatCost(cost) : tokens.length > 0 ? trans.__('cost unknown') : null,
+    ],
+  ];
+  return figures.flatMap(([kind, words]) => (words === null ? [] : [{ kind, words }]));
 }

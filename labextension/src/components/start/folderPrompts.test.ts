@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { english } from '../common/trans';
-import { suggestionsFor } from './suggestions';
+import { suggestionsFor } from './folderPrompts';
 
 function inFolder(...names: string[]): string[] {
   const entries = names.map(name =>

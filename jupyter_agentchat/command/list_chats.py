@@ -1,0 +1,64 @@
+"""`chats`: the chats of the server, or of one project, as a table or as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from datetime import UTC, datetime
+
+from .connect import connected, project_path, real_directory
+from .exits import Exit
+from .rest import Json
+from .screen import Screen, one_line
+
+PAGE = 500
+
+
+async def list_chats(options: Namespace, screen: Screen) -> Exit:
+    """Run the subcommand. Raises CommandError, Refused, Unreachable."""
+    directory = real_directory(options.project)
+    async with connected(directory, screen.note) as rest:
+        query = {"limit": str(PAGE)}
+        if options.project is not None:
+            query["project"] = project_path(rest.server, directory)
+        while True:
+            page = await rest.get("chats", query)
+            for chat in page["chats"]:
+                line = json.dumps(chat) if options.json else describe_chat(chat, _now())
+                screen.text(line + "\n")
+            if not page.get("next_cursor"):
+                break
+            query["cursor"] = page["next_cursor"]
+        if page.get("elsewhere") and not options.json:
+            screen.note(f"{page['elsewhere']} more in folders outside {rest.server.root}", "dim")
+    return Exit.COMPLETED
+
+
+def describe_chat(chat: Json, now: datetime) -> str:
+    """Id, state, age, agent, project and title, in columns."""
+    state = chat.get("attention") or chat.get("state")
+    if state in ("idle", "finished"):
+        state = "unread" if chat.get("unread") else ""
+    project = chat.get("project")
+    where = "(loose)" if project is None else project or "."
+    title = chat.get("title") or "(no title)"
+    age = describe_age(str(chat.get("updated")), now)
+    words = (f"{chat.get('id'):<16}", f"{state:<11}", f"{age:>8}", f"{chat.get('provider'):<8}")
+    return "  ".join((*words, one_line(f"{where}  {title}")))
+
+
+def describe_age(updated: str, now: datetime) -> str:
+    """How long ago: `now`, `5 min`, `3 h`, `12 d`."""
+    try:
+        minutes = int((now - datetime.fromisoformat(updated)).total_seconds() // 60)
+    except ValueError:
+        return ""
+    if minutes < 1:
+        return "now"
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} d"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

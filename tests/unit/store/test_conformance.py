@@ -1,0 +1,25 @@
+"""Both stores keep the promises of the shipped suite, in every journal mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jupyter_agentchat.store.base import Store
+from jupyter_agentchat.store.conformance import SUITE, Factory
+from jupyter_agentchat.store.memory import MemoryStore
+from jupyter_agentchat.store.sqlite import open_store
+
+FACTORIES: dict[str, Callable[[Path], Store]] = {
+    "memory": lambda _: MemoryStore(),
+    "wal": lambda folder: open_store(folder / "data", "wal"),
+    "delete": lambda folder: open_store(folder / "data", "delete"),
+}
+
+
+@pytest.mark.parametrize("kind", FACTORIES)
+@pytest.mark.parametrize("check", SUITE, ids=lambda check: check.__name__)
+def test_store(check: Callable[[Factory], None], kind: str, tmp_path: Path) -> None:
+    check(lambda: FACTORIES[kind](tmp_path))
