@@ -112,7 +112,7 @@ def _is_sound_file(path: Path) -> bool:
 
 def _keep(path: Path, aside: Path) -> None:
     """Give the file and its log their second name first, so that a crash here loses nothing."""
-    present = [suffix for suffix in ("", "-wal", "-journal") if beside(path, suffix).exists()]
+    present = [suffix for suffix in ("", "-wal", "-journal") if _size(beside(path, suffix))]
     try:
         for suffix in present:
             os.link(beside(path, suffix), beside(aside, suffix))

@@ -1,6 +1,7 @@
 """What can still be read of a damaged database, row by row, into a new one.
 
 Works on a copy: opening a file lets SQLite play its log into it, and the damaged one is evidence.
+Counters, turns and cuts are not copied: they are derived anew from the events that are left.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..protocol.base import now
 from ..protocol.events import Notice
 from ..protocol.resources import Chat
 from .base import ChatRecord
+from .carve import carve
 from .chat_rows import insert_chat
 from .filesystem import beside, prepare_file
 from .migrations import MIGRATIONS, PAGE_SIZE, migrate
@@ -40,6 +42,14 @@ KEYS: Final = {
 """How each table but the log's is ordered on disk. New tables belong here (a test says so)."""
 
 EVENT: Final = "chat_id, seq, time, run_id, type, item_id, sum, body"
+INSERT_EVENT: Final = f"INSERT OR IGNORE INTO events ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+LASTING: Final = """SELECT count(*) FROM events
+    WHERE chat_id = ? AND item_id IS NULL AND type <> 'tool_use_update'"""
+"""Events that a chat's counter counts (rows.Row.streamed)."""
+
+
+class _Unreadable(Exception):
+    """The source is damaged here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,7 @@ def salvage(damaged: Path, fresh: Path) -> Saved:
             source = _open_source(copy)
             migrate(target, [m for m in MIGRATIONS if m.__name__ in _applied(source)] or MIGRATIONS)
             target.execute("BEGIN IMMEDIATE")
-            saved = _copy(source, target) if source else Saved()
+            saved = _copy(source, copy, target) if source else Saved()
             target.execute("COMMIT")
             return saved
         finally:
@@ -132,18 +142,22 @@ def _applied(source: sqlite3.Connection | None) -> set[str]:
         return set()
 
 
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> Saved:
+def _copy(source: sqlite3.Connection, copy: Path, target: sqlite3.Connection) -> Saved:
     for table, key in KEYS.items():
         _copy_table(source, target, table, key)
-    saved = Saved()
-    known = {
-        row[0] for row in target.execute("SELECT id FROM chats UNION SELECT chat_id FROM runs")
-    }
-    for chat_id in sorted(known | _chats_of_log(source)):
-        events, lost = _copy_log(source, target, chat_id)
-        saved = replace(saved, events=saved.events + events, lost=saved.lost + lost)
-    chats = target.execute("SELECT count(*) FROM chats").fetchone()[0]
-    return replace(saved, chats=chats)
+    with suppress(sqlite3.DatabaseError):
+        source.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    for row in carve(copy):  # also where the tree looks whole: it may have lost a branch
+        _insert(target, INSERT_EVENT, row)
+    _drop_dropped(target)
+    with suppress(_Unreadable):
+        for row in _walk(source, f"SELECT {EVENT} FROM events ORDER BY chat_id, seq"):  # noqa: S608
+            _insert(target, INSERT_EVENT, row)
+    saved = Saved(events=target.execute("SELECT count(*) FROM events").fetchone()[0])
+    query = "SELECT id FROM chats UNION SELECT DISTINCT chat_id FROM events"
+    for (chat_id,) in target.execute(query).fetchall():
+        saved = replace(saved, chats=saved.chats + 1, lost=saved.lost + _settle(target, chat_id))
+    return saved
 
 
 def _copy_table(
@@ -155,101 +169,81 @@ def _copy_table(
     backwards = ", ".join(f"{name} DESC" for name in key.split(", "))
     hint = "NOT INDEXED" if key == "rowid" else ""
     for order in (key, backwards):
+        query = f"SELECT {names} FROM {table} {hint} ORDER BY {order}"  # noqa: S608
         try:
-            for row in source.execute(
-                f"SELECT {names} FROM {table} {hint} ORDER BY {order}"  # noqa: S608
-            ):
+            for row in _walk(source, query):
                 _insert(target, insert, row)
-        except sqlite3.DatabaseError:
+        except _Unreadable:
             continue  # from the other end, up to the damage
         break
 
 
-def _insert(target: sqlite3.Connection, insert: str, row: Row) -> bool:
+def _walk(source: sqlite3.Connection, query: str) -> Iterator[Row]:
+    """Rows up to the damage. Raises _Unreadable there, and nothing of what the taker does."""
     try:
-        return target.execute(insert, row).rowcount == 1
-    except sqlite3.IntegrityError:
-        return False  # not a row of this table
+        yield from source.execute(query)
+    except sqlite3.DatabaseError as error:
+        raise _Unreadable from error
 
 
-def _chats_of_log(source: sqlite3.Connection) -> set[str]:
-    """Chats that have events, also such whose own row is gone."""
-    found: set[str] = set()
-    for sign, order, at in ((">", "ASC", ""), ("<", "DESC", "\U0010ffff")):
-        query = (
-            f"SELECT chat_id FROM events WHERE chat_id {sign} ? ORDER BY chat_id {order} LIMIT 1"  # noqa: S608
-        )
-        with suppress(sqlite3.DatabaseError):
-            while (row := source.execute(query, (at,)).fetchone()) and isinstance(row[0], str):
-                at = row[0]
-                found.add(at)
-    return found
+def _insert(target: sqlite3.Connection, insert: str, row: Row) -> None:
+    with suppress(sqlite3.IntegrityError):  # not a row of this table
+        target.execute(insert, row)
 
 
-def _copy_log(
-    source: sqlite3.Connection, target: sqlite3.Connection, chat_id: str
-) -> tuple[int, int]:
-    """(events saved, events lost) of one chat; its counters, turns and cuts are derived anew."""
-    row = target.execute("SELECT last_seq, events FROM chats WHERE id = ?", (chat_id,)).fetchone()
-    last, counted = row or (0, 0)
-    saved, lasting, owner = 0, 0, "owner"
-    for event in _readable(source, chat_id, last):
-        if not _insert(target, f"INSERT INTO events ({EVENT}) VALUES (?,?,?,?,?,?,?,?)", event):  # noqa: S608
-            continue
-        _, seq, _, _, kind, _, _, text = event
-        saved, last = saved + 1, max(last, seq)
-        lasting += kind != "tool_use_update" and event[5] is None
-        body = _parse(text)
-        if kind == "user" and saved <= 2:
-            owner = (body.get("author") or {}).get("username") or owner
-        _derive(target, chat_id, seq, kind, body)
+def _drop_dropped(target: sqlite3.Connection) -> None:
+    """Drop deltas again whose final is there: a page that was given up may still hold them."""
+    finals = "SELECT chat_id, type, body FROM events WHERE type IN ('assistant_text', 'thinking')"
+    items = [
+        (chat_id, kind, _parse(body).get("item_id"))
+        for chat_id, kind, body in target.execute(f"{finals} AND item_id IS NULL")
+    ]
+    target.executemany("DELETE FROM events WHERE chat_id = ? AND type = ? AND item_id = ?", items)
+
+
+def _settle(target: sqlite3.Connection, chat_id: str) -> int:
+    """Derive what a chat's events imply; returns how many the chat had counted beyond them."""
+    found = "SELECT max(seq) FROM events WHERE chat_id = ?"
+    last = target.execute(found, (chat_id,)).fetchone()[0]
+    for seq, kind, text in target.execute(
+        "SELECT seq, type, body FROM events WHERE chat_id = ? AND type IN "
+        "('user', 'run_started', 'rewound', 'rewind_undone') ORDER BY seq",
+        (chat_id,),
+    ).fetchall():
+        _derive(target, chat_id, seq, kind, _parse(text))
+    counters = "SELECT last_seq, events FROM chats WHERE id = ?"
+    row = target.execute(counters, (chat_id,)).fetchone()
+    lasting = target.execute(LASTING, (chat_id,)).fetchone()[0]
+    last = max(last or 0, row[0] if row else 0)
+    lost = max(row[1] - lasting, 0) if row else 0
     if row is None:
-        if not saved:
-            return 0, 0
-        chat = Chat(id=chat_id, title="Recovered chat", created=now(), updated=now(), owner=owner)
+        chat = Chat(
+            id=chat_id,
+            title="Recovered chat",
+            created=now(),
+            updated=now(),
+            owner=_owner(target, chat_id),
+        )
         insert_chat(target, ChatRecord(chat, loose=True))
-        _mark_loss(target, chat_id, last + 1, "Title and settings of this chat were lost.")
-        last, lasting, counted = last + 1, lasting + 1, 0
-    lost = max(counted - lasting, 0)
+        last, lasting = last + 1, lasting + 1
+        _mark_loss(target, chat_id, last, "Title and settings of this chat were lost.")
     if lost:
         last, lasting = last + 1, lasting + 1
         _mark_loss(target, chat_id, last, f"{lost} events of this chat were lost.")
     target.execute(
         "UPDATE chats SET last_seq = ?, events = ? WHERE id = ?", (last, lasting, chat_id)
     )
-    return saved, lost
+    return lost
 
 
-def _readable(source: sqlite3.Connection, chat_id: str, last: int) -> Iterator[Row]:
-    """A chat's events in order, jumping over what is damaged."""
-    where = f"SELECT {EVENT} FROM events WHERE chat_id = ? AND seq"  # noqa: S608
-    with suppress(sqlite3.DatabaseError):
-        found = source.execute("SELECT max(seq) FROM events WHERE chat_id = ?", (chat_id,))
-        last = max(last, found.fetchone()[0] or 0)
-    after, step = 0, 0
-    while after + step <= last:
-        try:
-            for row in source.execute(f"{where} > ? ORDER BY seq", (chat_id, after + step)):
-                if step:  # a jump may have gone too far: what lies between
-                    yield from _back_to(source, where, chat_id, row[1], after)
-                    step = 0
-                after = row[1]
-                yield row
-        except sqlite3.DatabaseError:
-            step = step * 2 or 1
-        else:
-            return
-
-
-def _back_to(
-    source: sqlite3.Connection, where: str, chat_id: str, seq: int, after: int
-) -> list[Row]:
-    rows: list[Row] = []
-    with suppress(sqlite3.DatabaseError):
-        query = f"{where} < ? AND seq > ? ORDER BY seq DESC"
-        for row in source.execute(query, (chat_id, seq, after)):
-            rows.append(row)
-    return rows[::-1]
+def _owner(target: sqlite3.Connection, chat_id: str) -> str:
+    """Who wrote the first prompt: the chat must not become another person's."""
+    row = target.execute(
+        "SELECT body FROM events WHERE chat_id = ? AND type = 'user' ORDER BY seq", (chat_id,)
+    ).fetchone()
+    author = _parse(row[0]).get("author") if row else None
+    name = author.get("username") if isinstance(author, dict) else None
+    return name if isinstance(name, str) else "owner"
 
 
 def _derive(
@@ -269,8 +263,8 @@ def _mark_loss(target: sqlite3.Connection, chat_id: str, seq: int, text: str) ->
     body = encode_body(Notice(level="warning", code="events_lost", text=text))
     time = now()
     target.execute(
-        f"INSERT INTO events ({EVENT}) VALUES (?, ?, ?, NULL, 'notice', NULL, ?, ?)",  # noqa: S608
-        (chat_id, seq, time, checksum(seq, time, None, "notice", body), body),
+        INSERT_EVENT,
+        (chat_id, seq, time, None, "notice", None, checksum(seq, time, None, "notice", body), body),
     )
 
 

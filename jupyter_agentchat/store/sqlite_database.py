@@ -50,7 +50,7 @@ class Database:
         self._wal = False
         self._identity: tuple[int, int] | None = None
         self._connection: sqlite3.Connection | None = None
-        self._upkeep: Upkeep | None = None
+        self.upkeep: Upkeep | None = None
         self._commits = 0
         self._open()
 
@@ -81,9 +81,9 @@ class Database:
 
     def checkpoint(self) -> None:
         """Have the write-ahead log carried into the file: in the background, if not too long."""
-        if self._upkeep is None:
+        if self.upkeep is None:
             return
-        self._upkeep.checkpoint()
+        self.upkeep.checkpoint()
         try:
             size = beside(self.path, "-wal").stat().st_size
         except OSError:
@@ -93,9 +93,9 @@ class Database:
 
     def close(self) -> None:
         """Close, with everything in the one file where possible. May be called twice."""
-        if self._upkeep is not None:
-            self._upkeep.stop()
-            self._upkeep = None
+        if self.upkeep is not None:
+            self.upkeep.stop()
+            self.upkeep = None
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
@@ -134,9 +134,9 @@ class Database:
         migrate(connection)
         self._identify(connection)
         if self._wal:
-            self._upkeep = Upkeep(self.path)
+            self.upkeep = Upkeep(self.path)
             if size > INLINE_CHECK_BYTES:
-                self._upkeep.check()
+                self.upkeep.check()
 
     def _identify(self, connection: sqlite3.Connection) -> None:
         """Read the epoch; a new one when this is another file than the one it was given to."""
@@ -186,7 +186,7 @@ class Database:
         """The connection; a damaged or replaced file is seen to first. Raises StorageError."""
         if self._connection is None:
             raise StorageError("The chat store is closed.")
-        if self._upkeep is not None and self._upkeep.damaged:
+        if self.upkeep is not None and self.upkeep.damaged:
             self._repair()
         if self._identity is not None and not self._same_file():
             notice = f"{self.path} was replaced or removed; it was opened anew."

@@ -30,6 +30,8 @@ class Upkeep:
         self._connection: sqlite3.Connection | None = None
         self.damaged = False
         """Set when the check found damage; the owner looks at it before each operation."""
+        self.idle = threading.Event()
+        """Set while there is nothing left to do."""
 
     def checkpoint(self) -> None:
         """Ask for a passive checkpoint: it waits for nobody and nobody waits for it."""
@@ -56,6 +58,7 @@ class Upkeep:
             _log.error("the upkeep of %s did not end within %s s", self._path, timeout_s)
 
     def _start(self) -> None:
+        self.idle.clear()
         self._wake.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="agentchat-store", daemon=True)
@@ -79,6 +82,8 @@ class Upkeep:
             while self._wake.wait() and not self._stopping:
                 self._wake.clear()
                 self._work(connection)
+                if not self._wake.is_set():
+                    self.idle.set()
         except sqlite3.Error as error:
             _log.warning("upkeep of %s ended: %s", self._path, error)
         finally:

@@ -139,7 +139,7 @@ def _tell_files(found: Survey) -> str:
     files, folders = len(found.files), found.folders
     return (
         f"- {'At least ' if found.partial else ''}{files} file{'' if files == 1 else 's'} and "
-        f"{folders} folder{'' if folders == 1 else 's'}, hidden ones left out."
+        f"{folders} folder{'' if folders == 1 else 's'}, hidden and generated ones left out."
     )
 
 
@@ -264,7 +264,7 @@ def _farewell(stage: Stage) -> None:
         "- **Pickers** below the message box: agent, model, mode and permission. The stricter of "
         "mode and permission always wins.\n"
         "- **The footer** of this answer tells its duration, tokens and cost. I used no model, so "
-        "tokens and cost are unknown there instead of an invented zero.\n"
+        "there is nothing to count: they show as unknown, never as an invented zero.\n"
         "- **The chat list** keeps every chat. It lives on the server: close this page while an "
         "agent works, come back later, and nothing is missing.\n\n"
         "What next? Choose a real agent in a **new chat** and ask it something about "

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 import { build } from 'esbuild';
 
-const [out = 'stories/out', themes = '../.venv/share/jupyter/lab/themes/@jupyterlab'] = process.argv.slice(2);
+const [out = 'stories/out', themes = '../.venv/share/jupyter/lab/themes/@jupyterlab'] =
+  process.argv.slice(2);
 mkdirSync(out, { recursive: true });
 for (const [name, folder] of [
   ['light', 'theme-light-extension'],
@@ -16,9 +17,14 @@ for (const [name, folder] of [
 writeFileSync(
   join(out, 'index.html'),
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>Stories</title><link id="theme" rel="stylesheet" href="theme-light.css">
-<link rel="stylesheet" href="style.css"><style>body{margin:0;background:var(--jp-layout-color1);font-family:var(--jp-ui-font-family)}</style><div id="root"></div><script src="main.js"></script></html>`,
+<link rel="stylesheet" href="palette.css"><link rel="stylesheet" href="style.css"><style>body{margin:0;background:var(--jp-layout-color1);font-family:var(--jp-ui-font-family)}</style><div id="root"></div><script src="main.js"></script></html>`,
 );
 const shared = { bundle: true, logLevel: 'warning' };
+// in the product JupyterLab's own pages define the palette that the themes use
+copyFileSync(
+  'node_modules/@jupyterlab/apputils/style/materialcolors.css',
+  join(out, 'palette.css'),
+);
 await build({ ...shared, entryPoints: ['style/index.css'], outfile: join(out, 'style.css') });
 await build({
   ...shared,

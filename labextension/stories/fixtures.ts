@@ -3,9 +3,16 @@ import type { Ask, Diff } from '../src/protocol/generated';
 import type { AskPart, Part, ToolKind, ToolPart, Turn, UserPart } from '../src/state/view';
 
 let seq = 0;
-const base = (key: string) => ({ key, seq: ++seq, time: new Date(2026, 10, 30, 14, 2, seq % 60).toISOString() });
+const base = (key: string) => ({
+  key,
+  seq: ++seq,
+  time: new Date(2026, 10, 30, 14, 2, seq % 60).toISOString(),
+});
 
-export function user(text: string, attachments: [UserPart['attachments'][number]['kind'], string, number][] = []): UserPart {
+export function user(
+  text: string,
+  attachments: [UserPart['attachments'][number]['kind'], string, number][] = [],
+): UserPart {
   return {
     ...base(`u${seq}`),
     type: 'user',
@@ -14,15 +21,37 @@ export function user(text: string, attachments: [UserPart['attachments'][number]
     clientId: `c${seq}`,
     origin: 'typed',
     attachments: attachments.map(([kind, name, size], i) => ({
-      id: `a${i}`, kind, name, size, path: `/p/${name}`, mime: '', detail: null,
+      id: `a${i}`,
+      kind,
+      name,
+      size,
+      path: `/p/${name}`,
+      mime: '',
+      detail: null,
     })),
   };
 }
 
-export const text = (value: string, done = true): Part => ({ ...base(`t${seq}`), type: 'text', itemId: `i${seq}`, text: value, done });
-export const reasoning = (value: string, done = true): Part => ({ ...base(`r${seq}`), type: 'reasoning', itemId: `i${seq}`, text: value, done });
+export const text = (value: string, done = true): Part => ({
+  ...base(`t${seq}`),
+  type: 'text',
+  itemId: `i${seq}`,
+  text: value,
+  done,
+});
+export const reasoning = (value: string, done = true): Part => ({
+  ...base(`r${seq}`),
+  type: 'reasoning',
+  itemId: `i${seq}`,
+  text: value,
+  done,
+});
 
-export function tool(kind: ToolKind, input: object, more: Partial<ToolPart> & { out?: string } = {}): ToolPart {
+export function tool(
+  kind: ToolKind,
+  input: object,
+  more: Partial<ToolPart> & { out?: string } = {},
+): ToolPart {
   const { out, ...rest } = more;
   return {
     ...base(`tool${seq}`),
@@ -45,10 +74,22 @@ export function tool(kind: ToolKind, input: object, more: Partial<ToolPart> & { 
     ...rest,
   };
 }
-export const read = (path: string, from: number | null = null, to: number | null = null): ToolPart =>
-  tool('read', { path, start_line: from, end_line: to }, { out: Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n') });
+export const read = (
+  path: string,
+  from: number | null = null,
+  to: number | null = null,
+): ToolPart =>
+  tool(
+    'read',
+    { path, start_line: from, end_line: to },
+    { out: Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n') },
+  );
 export const run = (command: string, out: string, more: Partial<ToolPart> = {}): ToolPart =>
-  tool('shell', { command, cwd: null, background: false }, { out, exitCode: 0, durationMs: 2400, ...more });
+  tool(
+    'shell',
+    { command, cwd: null, background: false },
+    { out, exitCode: 0, durationMs: 2400, ...more },
+  );
 
 export const PATCH = `--- a/features.py
 +++ b/features.py
@@ -75,7 +116,13 @@ export const PATCH = `--- a/features.py
      return pd.concat(parts, axis=1)
 `;
 export const diff = (path: string, patch: string, added: number, removed: number): Diff => ({
-  path, patch, added, removed, change: 'update', old: null, new: null,
+  path,
+  patch,
+  added,
+  removed,
+  change: 'update',
+  old: null,
+  new: null,
 });
 
 export function turn(userPart: UserPart | null, parts: Part[], more: Partial<Turn> = {}): Turn {
@@ -86,25 +133,58 @@ export function turn(userPart: UserPart | null, parts: Part[], more: Partial<Tur
     runId: key,
     user: userPart,
     agent: {
-      seq, provider: 'claude', model: 'sonnet', effort: 'high', serviceTier: null, mode: 'code', permission: 'ask',
-      continuation: 'fresh', origin: 'prompt', time: new Date(2026, 10, 30, 14, 2).toISOString(),
+      seq,
+      provider: 'claude',
+      model: 'sonnet',
+      effort: 'high',
+      serviceTier: null,
+      mode: 'code',
+      permission: 'ask',
+      continuation: 'fresh',
+      origin: 'prompt',
+      time: new Date(2026, 10, 30, 14, 2).toISOString(),
     },
     parts,
     plan: null,
     usage: {
-      inputTokens: 48200, outputTokens: 3100, cacheReadTokens: 41000, cacheWriteTokens: null, reasoningTokens: null,
-      contextUsed: 62000, contextWindow: 200000, costUsd: null,
+      inputTokens: 48200,
+      outputTokens: 3100,
+      cacheReadTokens: 41000,
+      cacheWriteTokens: null,
+      reasoningTokens: null,
+      contextUsed: 62000,
+      contextWindow: 200000,
+      costUsd: null,
     },
     planUsage: null,
-    complete: { seq, outcome: 'completed', costUsd: 0.21, durationMs: 112000, numTurns: 1, time: '' },
+    complete: {
+      seq,
+      outcome: 'completed',
+      costUsd: 0.21,
+      durationMs: 112000,
+      numTurns: 1,
+      time: '',
+    },
     ...more,
   };
 }
 
 export function askPart(about: Partial<AskPart>): AskPart {
   return {
-    ...base(`ask${seq}`), type: 'ask', askId: `ask${seq}`, kind: 'permission', toolId: null, title: 'Claude Code wants to run a command',
-    detail: '', input: null, diffs: [], options: OPTIONS, questions: [], plan: null, resolution: null, ...about,
+    ...base(`ask${seq}`),
+    type: 'ask',
+    askId: `ask${seq}`,
+    kind: 'permission',
+    toolId: null,
+    title: 'Claude Code wants to run a command',
+    detail: '',
+    input: null,
+    diffs: [],
+    options: OPTIONS,
+    questions: [],
+    plan: null,
+    resolution: null,
+    ...about,
   };
 }
 
@@ -114,6 +194,16 @@ export const OPTIONS: Ask['options'] = [
   { id: 'no', label: 'Deny', decision: 'deny', scope: 'once', leads_to: null },
 ];
 export const ask = (about: Partial<Ask>): Ask => ({
-  type: 'ask', ask_id: `open${++seq}`, kind: 'permission', tool_id: null, title: 'Claude Code wants to run a command', detail: '',
-  input: null, diffs: [], options: OPTIONS, questions: [], plan: null, ...about,
+  type: 'ask',
+  ask_id: `open${++seq}`,
+  kind: 'permission',
+  tool_id: null,
+  title: 'Claude Code wants to run a command',
+  detail: '',
+  input: null,
+  diffs: [],
+  options: OPTIONS,
+  questions: [],
+  plan: null,
+  ...about,
 });

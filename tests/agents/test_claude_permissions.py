@@ -51,6 +51,18 @@ def test_failed_unknown_and_parallel_calls_end_as_what_they_are(place: Place) ->
     asyncio.run(talk())
 
 
+def test_much_output_is_shown_and_said_to_be_cut(place: Place) -> None:
+    async def talk() -> None:
+        async with open_chat(place) as chat:
+            told = await chat.say("huge tool", allow())
+            (block,) = told.ends[0].output
+            assert isinstance(block, TextBlock)
+            assert block.text.startswith("y" * 20_000)
+            assert "3000000 bytes in all, kept in " in block.text
+
+    asyncio.run(talk())
+
+
 def test_allow_once_asks_again_and_allow_for_this_chat_does_not(place: Place) -> None:
     made = place.project / "made-by-agent.txt"
 

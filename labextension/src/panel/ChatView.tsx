@@ -8,7 +8,9 @@ import { ChatComposer } from './ChatComposer';
 import { ChatHeader } from './ChatHeader';
 import { usePanel, type Place } from './context';
 import { Conversation } from './Conversation';
-import { useReadable, useSelected, type Value } from './readable';
+import { browserStorage, mirrorDraft } from './draftMirror';
+import { useReadable, useSelected } from './readable';
+import type { Value } from '../state/value';
 import { ServerLines } from './ServerLines';
 
 export interface IChatViewProps {
@@ -43,6 +45,7 @@ export function ChatView({ id, place, focusRequests }: IChatViewProps): React.JS
   const sending = useSelected(store.draft, draft => draft.sending);
   const focusRequest = useReadable(focusRequests);
   useEffect(() => store.open(), [store]);
+  useEffect(() => mirrorDraft(store, browserStorage()), [store]);
 
   const onKeyDown = (event: React.KeyboardEvent) => {
     const used = event.defaultPrevented || event.nativeEvent.isComposing;

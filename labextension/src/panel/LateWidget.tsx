@@ -4,7 +4,7 @@ import type { Message } from '@lumino/messaging';
 
 import { TransContext } from '../components/common/trans';
 import { PanelContext, type IPanelContext } from './context';
-import { Value } from './readable';
+import { Value } from '../state/value';
 
 /**
  * A restored layout attaches every panel and tab at start; what nobody looks at opens no socket.

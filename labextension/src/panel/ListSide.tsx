@@ -8,18 +8,18 @@ import { ChatList } from '../components/list/ChatList';
 import { FailureLine } from '../components/start/FailureLine';
 import type { Failure, ListView } from '../state/stores';
 import { usePanel } from './context';
-import { failureOf } from './failure';
+import { failureOf } from '../state/failure';
 import { rootName } from './policies';
 import { useReadable } from './readable';
 import { ServerLines } from './ServerLines';
-import type { ISidePanelViewProps } from './SidePanelView';
+import type { ISideProps } from './sideModel';
 import { UnsavedChat } from './UnsavedChat';
 
 function isFirstMinute(view: ListView): boolean {
   return view.state === 'ready' && view.total === 0 && view.filter === 'all' && view.query === '';
 }
 
-export function ListSide({ model, focusRequests }: ISidePanelViewProps): React.JSX.Element {
+export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Element {
   const { session, status, navigation, host } = usePanel();
   const trans = useTrans();
   const view = useReadable(session.list);

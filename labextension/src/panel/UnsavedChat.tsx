@@ -9,7 +9,7 @@ import type { Failure } from '../state/stores';
 import { agentBlocked } from './blocked';
 import { ComposerBox } from './ComposerBox';
 import { usePanel } from './context';
-import { failureOf } from './failure';
+import { failureOf } from '../state/failure';
 import type { NewDraft } from './newDraft';
 import { folderName } from './policies';
 import { useReadable } from './readable';
@@ -55,7 +55,8 @@ export function UnsavedChat({ draft, focusRequest }: IUnsavedChatProps): React.J
   const send = async (prompt: string) => {
     setSending(true);
     setFailure(null);
-    const { effective_permission: _, ...wanted } = settings;
+    const { provider: agent, model, effort, mode, permission } = settings;
+    const wanted = { provider: agent, model, effort, mode, permission };
     try {
       await navigation.begin({ project: PROJECT, ...wanted }, prompt);
       draft.set('');

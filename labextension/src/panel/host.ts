@@ -1,6 +1,6 @@
 /** JupyterLab's part of what views need: clipboard, terminals, files, dialogs. */
 import { Clipboard, Dialog, showDialog } from '@jupyterlab/apputils';
-import { PageConfig, PathExt, URLExt } from '@jupyterlab/coreutils';
+import { PageConfig, URLExt } from '@jupyterlab/coreutils';
 import type { Contents, ServerConnection } from '@jupyterlab/services';
 import type { CommandRegistry } from '@lumino/commands';
 
@@ -8,6 +8,7 @@ import type { Status } from '../client/answers';
 import type { Trans } from '../components/common/trans';
 import type { IReadable } from '../state/stores';
 import type { IHost } from './context';
+import { contentsPath } from './paths';
 
 export interface IHostParts {
   readonly commands: CommandRegistry;
@@ -20,15 +21,6 @@ export interface IHostParts {
 
 const TERMINAL = 'terminal:create-new';
 const LIST_LIMIT_MS = 10_000;
-
-/** `path` as the contents API names it: below the server root; null when it lies elsewhere. */
-export function contentsPath(project: string | null, path: string, root: string): string | null {
-  if (!path.startsWith('/')) {
-    return PathExt.normalize(PathExt.join(project ?? '', path));
-  }
-  const prefix = root.endsWith('/') ? root : `${root}/`;
-  return path.startsWith(prefix) ? path.slice(prefix.length) : null;
-}
 
 export function createHost(parts: IHostParts): IHost {
   const { commands, contents, settings, status, trans } = parts;

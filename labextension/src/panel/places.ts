@@ -3,7 +3,7 @@ import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 
 import type { IPanelContext, Place } from './context';
-import type { ISideModel } from './SidePanelView';
+import type { ISideModel } from './sideModel';
 import { ChatTab, SIDE_PANEL_ID, type SidePanel } from './widgets';
 
 export type ChatTabWidget = MainAreaWidget<ChatTab>;

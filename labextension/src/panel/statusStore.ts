@@ -1,7 +1,7 @@
 /** The server's status: asked when the session starts, and again whenever the connection came back. */
 import type { Status } from '../client/answers';
 import type { IReadable, ISession } from '../state/stores';
-import { Value } from './readable';
+import { Value } from '../state/value';
 
 /** Null until the first answer; keeps the last one when a later question fails. */
 export function createStatus(

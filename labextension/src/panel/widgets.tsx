@@ -5,7 +5,8 @@ import type { Chat } from '../protocol/generated';
 import { ChatView } from './ChatView';
 import type { IPanelContext } from './context';
 import { LateWidget } from './LateWidget';
-import { SidePanelView, type ISideModel } from './SidePanelView';
+import type { ISideModel } from './sideModel';
+import { SidePanelView } from './SidePanelView';
 
 /** Stable: layouts remember it. */
 export const SIDE_PANEL_ID = 'agentchat-panel';

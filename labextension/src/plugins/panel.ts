@@ -14,9 +14,9 @@ import { createHost } from '../panel/host';
 import { createNavigation } from '../panel/navigation';
 import { NewDraft } from '../panel/newDraft';
 import { Places } from '../panel/places';
-import { Value } from '../panel/readable';
+import { Value } from '../state/value';
 import { COMMANDS, menuShower } from '../panel/rowMenu';
-import type { ISideModel } from '../panel/SidePanelView';
+import type { ISideModel } from '../panel/sideModel';
 import { SIDE_PANEL_ID, SidePanel } from '../panel/widgets';
 import { IAgentChatPanel, IAgentChatPreferences, IAgentChatSession } from './tokens';
 

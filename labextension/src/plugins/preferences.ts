@@ -3,7 +3,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import type { IPreferences, Place } from '../panel/context';
-import { Value } from '../panel/readable';
+import { Value } from '../state/value';
 import { IAgentChatPreferences } from './tokens';
 
 /** Also the name of the schema. */

@@ -4,7 +4,7 @@ import { Token } from '@lumino/coreutils';
 import type { Status } from '../client/answers';
 import type { IPanelContext, IPreferences, Place } from '../panel/context';
 import type { Places } from '../panel/places';
-import type { ISideModel } from '../panel/SidePanelView';
+import type { ISideModel } from '../panel/sideModel';
 import type { IReadable, ISession } from '../state/stores';
 
 /** The page's one connection to the server and its stores. */

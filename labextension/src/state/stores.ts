@@ -191,7 +191,7 @@ export interface ISession {
   readonly connection: IReadable<ConnectionView>;
   readonly list: IListStore;
   readonly providers: IProvidersStore;
-  /** Idempotent: opens the socket and loads the list. Call when the first view becomes visible. */
+  /** Idempotent: opens the socket, loads the list and asks which agents there are. Call when the first view becomes visible. */
   start(): void;
   /** The store of a chat: the same object as long as anyone has it open. */
   chat(id: string): IChatStore;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from jupyter_agentchat.errors import ProcessExited
@@ -16,10 +16,14 @@ from jupyter_agentchat.process.launcher import Spawn
 from jupyter_agentchat.process.trace import WireTrace
 
 Json = dict[str, Any]
+Act = Callable[["ScriptedHandle", Json], None]
 
 
 class ScriptedHandle:
-    """Implements `launcher.Handle`. `say` is the CLI's stdout, `heard` what it was sent."""
+    """Implements `launcher.Handle`. `say` is the CLI's stdout, `heard` what it was sent.
+
+    `act` is called with each message that it gets.
+    """
 
     def __init__(self, spawn: Spawn | None = None) -> None:
         self.argv = list(spawn.argv) if spawn else []
@@ -32,6 +36,7 @@ class ScriptedHandle:
         self.heard: list[Json] = []
         self.ladders: list[Ladder | None] = []
         self.answers_control = True
+        self.act: Act | None = None
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
         self._end = 0
 
@@ -78,6 +83,8 @@ class ScriptedHandle:
             raise await self.failure()
         message = json.loads(line)
         self.heard.append(message)
+        if self.act is not None:
+            self.act(self, message)
         if message["type"] == "control_request" and self.answers_control:
             inner = {"subtype": "success", "request_id": message["request_id"]}
             self.say({"type": "control_response", "response": inner})
@@ -114,10 +121,11 @@ class ScriptedLauncher:
     def __init__(self) -> None:
         self.handles: list[ScriptedHandle] = []
         self.answers_control = True
+        self.act: Act | None = None
 
     async def spawn(self, spawn: Spawn) -> ScriptedHandle:
         handle = ScriptedHandle(spawn)
-        handle.answers_control = self.answers_control
+        handle.answers_control, handle.act = self.answers_control, self.act
         self.handles.append(handle)
         return handle
 

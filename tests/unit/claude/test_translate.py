@@ -29,6 +29,7 @@ from jupyter_agentchat.protocol.tools import (
     SearchInput,
     ShellInput,
     TextBlock,
+    WriteInput,
 )
 from jupyter_agentchat.providers.claude.translate import Translator, Turn
 from jupyter_agentchat.providers.claude.translate.places import Places
@@ -81,16 +82,36 @@ def test_text_that_comes_anew_without_a_stream_replaces_the_broken_one() -> None
     ]
 
 
-def test_a_call_that_was_announced_and_never_made_is_closed() -> None:
+def _streamed_write(content: str) -> list[Any]:
     block = {"type": "tool_use", "id": "t1", "name": "Write"}
-    bodies = feed(
+    arguments = json.dumps({"file_path": "/project/a.txt", "content": content})
+    pieces = [arguments[at : at + 500] for at in range(0, len(arguments), 500)]
+    return [
         event("message_start", message={"id": "m1"}),
-        event("content_block_start", index=0, content_block=block),
-        event("message_start", message={"id": "m2"}),
+        event("content_block_start", index=1, content_block=block),
+        *(event("content_block_delta", index=1, delta={"partial_json": piece}) for piece in pieces),
+    ]
+
+
+def test_a_call_with_long_arguments_is_announced_while_they_stream() -> None:
+    content = "line\n" * 1000
+    whole = {"type": "tool_use", "id": "t1", "name": "Write"}
+    whole["input"] = {"file_path": "/project/a.txt", "content": content}
+    early, late = feed(*_streamed_write(content), assistant("m1", whole))
+    assert (early.tool_id, early.title, early.input) == (
+        "t1",
+        "Write a.txt",
+        WriteInput(path="a.txt"),
     )
+    assert early.raw_input is None
+    assert (late.tool_id, late.input) == ("t1", WriteInput(path="a.txt", size=5000))
+    assert feed(*_streamed_write("short")) == []
+
+
+def test_a_call_that_was_announced_and_never_made_is_closed() -> None:
+    bodies = feed(*_streamed_write("x" * 5000), event("message_start", message={"id": "m2"}))
     start, end = bodies
-    assert (start.kind, start.input, start.raw_input) == ("write", OtherInput(), None)
-    assert (end.tool_id, end.status) == ("t1", "cancelled")
+    assert (start.tool_id, end.tool_id, end.status) == ("t1", "t1", "cancelled")
 
 
 def test_blocks_without_stream_events_are_numbered_in_order() -> None:

@@ -42,12 +42,12 @@ class Children:
 
     async def start(self, argv: Sequence[str], **fields: Any) -> LocalChild:
         self._count += 1
-        fields = {
+        complete: dict[str, Any] = {
             "cwd": self._directory,
             "env": {"PATH": os.environ["PATH"]},
             "child_id": f"test-{os.getpid()}-{id(self)}-{self._count}",
         } | fields
-        return await self.launcher.spawn(Spawn(argv=argv, **fields))
+        return await self.launcher.spawn(Spawn(argv=argv, **complete))
 
     async def python(self, code: str, *arguments: str, **fields: Any) -> LocalChild:
         return await self.start(python_argv(code, *arguments), **fields)

@@ -71,12 +71,12 @@ class Told:
 @contextlib.asynccontextmanager
 async def connected(**options: Any) -> AsyncIterator[tuple[JsonRpcPeer, Wire, Told]]:
     wire, told = Wire(), Told()
-    options = {
+    complete: dict[str, Any] = {
         "requests": {},
         "on_notification": told.notification,
         "on_malformed": told.bad,
     } | options
-    peer = JsonRpcPeer(wire, **options)
+    peer = JsonRpcPeer(wire, **complete)
     peer.start()
     try:
         yield peer, wire, told
@@ -354,7 +354,7 @@ def test_malformed_lines_are_reported_and_the_conversation_goes_on(run: Run) -> 
 
 
 def test_random_damage_never_ends_the_conversation(run: Run) -> None:
-    state = random.Random(20)  # noqa: S311 - damage, no secret
+    state = random.Random(20)
     good = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"a": [1, "é", None]}})
     swaps = '{}[]",:0é\\\0 tfn-'
 

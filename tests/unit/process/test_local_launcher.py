@@ -77,7 +77,8 @@ def test_a_child_sees_no_secret_of_the_server_and_no_open_file(
                 os.set_inheritable(file.fileno(), True)
                 env = build_environment(source, pass_names=("ANTHROPIC_*",))
                 child = await c.python(DUMP, env=env, child_id="dumped")
-                return json.loads((await anext(child.lines())).text)
+                seen: dict[str, Any] = json.loads((await anext(child.lines())).text)
+                return seen
 
     seen = run(scenario())
     assert "canary" not in json.dumps(seen)

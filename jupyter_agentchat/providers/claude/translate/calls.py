@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import dataclass
+from typing import Final
 
 from pydantic import JsonValue
 
 from ....protocol.events import EventBody, ToolUseEnd, ToolUseStart
-from ....protocol.tools import ContentBlock, Diff, ImageBlock, JsonBlock, OtherInput, TextBlock
+from ....protocol.tools import ContentBlock, Diff, ImageBlock, JsonBlock, TextBlock
 from ....protocol.words import ToolKind, ToolStatus
-from ..wire import Json, object_of, objects_of, sound_id, text_of, true_at
+from ..wire import Json, int_of, object_of, objects_of, sound_id, text_of, true_at
 from .diffs import diffs_of_result
 from .places import Places
-from .tools import describe, kind_of
+from .tools import describe
 
+_ANNOUNCE_CHARS: Final = 2048
+# whole string fields in the beginning of a JSON object
+_FIELD: Final = re.compile(r'"(\w{1,40})":\s?("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*")')
 _EXIT_CODE = re.compile(r"Exit code (\d{1,9})(?:\n|$)")
 _ERROR_TAGS = re.compile(r"</?tool_use_error>")
+
+
+@dataclass
+class _Streaming:
+    tool_id: str
+    name: str
+    head: str = ""
 
 
 class ToolCalls:
@@ -24,23 +37,31 @@ class ToolCalls:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._kinds: dict[str, ToolKind] = {}
+        self._streaming: dict[int, _Streaming] = {}
         self._announced: set[str] = set()
 
-    def announce(self, block: Json, parent: str) -> list[EventBody]:
-        """A call whose arguments are still streaming: its name is known, its input is not."""
-        tool_id, name = sound_id(text_of(block, "id")), text_of(block, "name")
-        if not tool_id or tool_id in self._kinds:
+    def stream_begins(self, index: int, block: Json) -> None:
+        """A call begins to stream as block `index` of its message; its arguments follow."""
+        tool_id = sound_id(text_of(block, "id"))
+        if tool_id:
+            self._streaming[index] = _Streaming(tool_id, text_of(block, "name"))
+
+    def stream_goes_on(self, index: int, piece: str) -> list[EventBody]:
+        """Announce a call with long arguments as soon as it is known what it is about."""
+        call = self._streaming.get(index)
+        if call is None or call.tool_id in self._announced:
             return []
-        self._announced.add(tool_id)
+        call.head += piece
+        if len(call.head) < _ANNOUNCE_CHARS:
+            return []  # it will be whole in a moment
+        del self._streaming[index]
+        arguments: Json = {name: json.loads(text) for name, text in _FIELD.findall(call.head)}
+        kind, title, typed = describe(call.name, arguments, self._places)
+        if kind == "other":
+            return []
+        self._announced.add(call.tool_id)
         return [
-            ToolUseStart(
-                tool_id=tool_id,
-                parent_tool_id=parent or None,
-                name=name,
-                kind=kind_of(name),
-                title=name,
-                input=OtherInput(),
-            )
+            ToolUseStart(tool_id=call.tool_id, name=call.name, kind=kind, title=title, input=typed)
         ]
 
     def begin(self, block: Json, parent: str) -> list[EventBody]:
@@ -66,7 +87,7 @@ class ToolCalls:
 
     def abandon(self) -> list[EventBody]:
         """End the calls that were announced and never made: their message was cut off."""
-        gone, self._announced = sorted(self._announced), set()
+        gone, self._announced, self._streaming = sorted(self._announced), set(), {}
         return [ToolUseEnd(tool_id=tool_id, status="cancelled") for tool_id in gone]
 
     def end(self, line: Json) -> list[EventBody]:
@@ -126,10 +147,14 @@ def _status(block: Json, meta: Json) -> ToolStatus:
 
 
 def _output(block: Json, structured: Json) -> list[ContentBlock]:
-    if structured.get("stdout") == "" == structured.get("stderr") and not true_at(
-        block, "is_error"
-    ):
-        return []  # the CLI puts words of its own where a command printed nothing
+    if isinstance(structured.get("stdout"), str) and not true_at(block, "is_error"):
+        printed = text_of(structured, "stdout") + text_of(structured, "stderr")
+        if not printed:
+            return []  # the CLI puts words of its own where a command printed nothing
+        if kept := text_of(structured, "persistedOutputPath"):
+            # the model gets the first two kilobytes only
+            size = int_of(structured, "persistedOutputSize") or len(printed)
+            return [TextBlock(text=f"{printed}\n… {size} bytes in all, kept in {kept}")]
     file = object_of(structured, "file")
     if text_of(structured, "type") == "text" and isinstance(file.get("content"), str):
         # what the model gets has line numbers in it

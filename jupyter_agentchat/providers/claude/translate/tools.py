@@ -80,7 +80,8 @@ def _read(name: str, arguments: Json, places: Places) -> _Made:
 
 def _write(name: str, arguments: Json, places: Places) -> _Made:
     path = places.short(text_of(arguments, "file_path"))
-    size = len(text_of(arguments, "content").encode())
+    # while the arguments stream, the content is not known yet
+    size = len(text_of(arguments, "content").encode()) if "content" in arguments else None
     return (f"Write {path}", WriteInput(path=path, size=size)) if path else None
 
 

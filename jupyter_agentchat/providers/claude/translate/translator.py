@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass
 
 from ....protocol.events import AskResolved, EventBody, Notice, Session
-from ..wire import Json, object_of, objects_of, parse, sound_id, text_of, texts_of, true_at
+from ..wire import Json, int_of, object_of, objects_of, parse, sound_id, text_of, texts_of, true_at
 from .asks import OpenAsk, open_ask
 from .calls import ToolCalls
 from .endings import ending, ends_turn, is_api_error
@@ -104,13 +104,15 @@ class Translator:
     def _streamed(self, event: Json, parent: str) -> list[EventBody]:
         if parent:
             return []  # a helper's words reach the reader through its result
-        kind, block = text_of(event, "type"), object_of(event, "content_block")
-        if kind == "message_start":
-            return self._turn_to(text_of(object_of(event, "message"), "id"))
-        bodies = self._text.event(event)
-        if kind == "content_block_start" and text_of(block, "type") == "tool_use":
-            bodies += self._calls.announce(block, parent)
-        return bodies
+        index, block = int_of(event, "index") or 0, object_of(event, "content_block")
+        match text_of(event, "type"):
+            case "message_start":
+                return self._turn_to(text_of(object_of(event, "message"), "id"))
+            case "content_block_start" if text_of(block, "type") == "tool_use":
+                self._calls.stream_begins(index, block)
+            case "content_block_delta" if "partial_json" in (delta := object_of(event, "delta")):
+                return self._calls.stream_goes_on(index, text_of(delta, "partial_json"))
+        return self._text.event(event)
 
     def _assistant(self, message: Json, parent: str) -> list[EventBody]:
         if is_api_error(message):
@@ -124,7 +126,7 @@ class Translator:
         return bodies
 
     def _turn_to(self, message_id: str) -> list[EventBody]:
-        if message_id == self._text.message_id:
+        if not message_id or message_id == self._text.message_id:
             return []
         return [*self._text.turn_to(message_id), *self._calls.abandon()]
 

@@ -83,8 +83,13 @@ export function AskCard({ ask, onAnswer, onShow, takeFocus }: IAskCardProps): Re
           <VisibleText text={ask.title} />
         </span>
         {onShow === null ? null : (
-          <LinkButton className="ac-small" onClick={onShow}>
-            {trans.__('Show in thread')}
+          <LinkButton
+            className="ac-small ac-ask-show"
+            title={trans.__('Show in thread')}
+            onClick={onShow}
+          >
+            <Icon name="arrowUp" />
+            <span>{trans.__('Show in thread')}</span>
           </LinkButton>
         )}
       </div>

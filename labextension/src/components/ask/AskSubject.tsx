@@ -72,7 +72,10 @@ function Circumstances({ ask }: { ask: Ask }): React.JSX.Element | null {
 }
 
 /** The ref is the element that may take the focus; it scrolls when it is long. */
-export const AskSubject = forwardRef<HTMLDivElement, { ask: Ask }>(function AskSubject({ ask }, ref) {
+export const AskSubject = forwardRef<HTMLDivElement, { ask: Ask }>(function AskSubject(
+  { ask },
+  ref,
+) {
   const trans = useTrans();
   const text = ask.diffs.length > 0 ? null : exactText(ask.input);
   if (text === null && ask.diffs.length === 0) {

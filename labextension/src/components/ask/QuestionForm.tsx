@@ -9,7 +9,14 @@ import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
 import { readKey } from './options';
 import { QuestionPage } from './QuestionPage';
-import { answerOf, buildAnswer, choose, EMPTY_ENTRY, isAnswered, type Entry } from './questionState';
+import {
+  answerOf,
+  buildAnswer,
+  choose,
+  EMPTY_ENTRY,
+  isAnswered,
+  type Entry,
+} from './questionState';
 import { useAnswer, type Answer } from './useAnswer';
 import { useArmed } from './useArmed';
 
@@ -132,7 +139,9 @@ export function QuestionForm({ ask, agentName, onAnswer }: IQuestionFormProps): 
       )}
       <div className="ac-question-nav">
         <Steps page={page} count={questions.length} />
-        <LinkButton onClick={() => send({ decision: 'deny' })}>{trans.__('Do not answer')}</LinkButton>
+        <LinkButton onClick={() => send({ decision: 'deny' })}>
+          {trans.__('Do not answer')}
+        </LinkButton>
         {page === 0 ? null : (
           <Button small onClick={() => setPage(page - 1)}>
             {trans.__('Back')}

@@ -48,7 +48,12 @@ function Choice(props: IChoiceProps): React.JSX.Element {
   );
 }
 
-function TextAnswer({ question, entry, onChange, label }: IQuestionPageProps & { label: string }): React.JSX.Element {
+function TextAnswer({
+  question,
+  entry,
+  onChange,
+  label,
+}: IQuestionPageProps & { label: string }): React.JSX.Element {
   const props = {
     className: 'ac-field',
     'aria-label': label,

@@ -36,7 +36,9 @@ export function choose(question: Question, entry: Entry, index: number): Entry {
   const chosen = entry.chosen.includes(label)
     ? entry.chosen.filter(one => one !== label)
     : // in the order of the options, whatever the order of the clicks
-      question.options.map(one => one.label).filter(one => one === label || entry.chosen.includes(one));
+      question.options
+        .map(one => one.label)
+        .filter(one => one === label || entry.chosen.includes(one));
   return { ...entry, chosen };
 }
 

@@ -33,9 +33,7 @@ export function formatTokens(count: number): string {
   if (count < 1000) {
     return String(count);
   }
-  return count < 999_950
-    ? `${(count / 1000).toFixed(1)}k`
-    : `${(count / 1_000_000).toFixed(1)}M`;
+  return count < 999_950 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }
 
 /** US dollars as "$0.21"; what is not nothing is never shown as $0.00. */
@@ -48,7 +46,9 @@ export function formatBytes(bytes: number): string {
   if (bytes < 1000) {
     return `${bytes} B`;
   }
-  return bytes < 999_500 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return bytes < 999_500
+    ? `${Math.round(bytes / 1000)} kB`
+    : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 /** The time of day of an ISO time in the reader's own zone; with the date when it is another day than `now`. */

@@ -39,13 +39,21 @@ const NAMED: Readonly<Record<number, string>> = {
   0xfeff: 'byte order mark',
 };
 
-// C0 but tab and newline, DEL and C1, odd spaces, fillers, format characters, tags, lone surrogates
-const HIDDEN =
-  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e' +
-  '\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u2800\\u3000\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb' +
-  '\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}\\p{Surrogate}]';
+const HIDDEN = [
+  // C0 but tab and newline, DEL and C1, no-break space
+  '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0',
+  // soft hyphen, odd spaces, format characters, lone surrogates
+  '\\u00ad\\u061c\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\ufeff\\ufff9-\\ufffb\\p{Surrogate}',
+  // fillers and joiners that draw nothing
+  '\\u034f',
+  '\\u115f\\u1160\\u2800\\u3164\\uffa0',
+  '\\u17b4\\u17b5',
+  '\\u180b-\\u180e',
+  // musical format characters, tags and variation selectors beyond those of emoji
+  '\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}',
+].map(ranges => `[${ranges}]`);
 const SPECIAL = new RegExp(
-  `${HIDDEN}|[ \\t]{${PADDING.blanks + 1},}|\\n{${PADDING.lines + 1},}`,
+  `${HIDDEN.join('|')}|[ \\t]{${PADDING.blanks + 1},}|\\n{${PADDING.lines + 1},}`,
   'gu',
 );
 

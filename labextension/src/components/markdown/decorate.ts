@@ -95,7 +95,10 @@ function decorateCode(trans: Trans, pre: HTMLPreElement): void {
   box.append(bar, pre);
   pre.tabIndex = 0;
   pre.setAttribute('role', 'region');
-  pre.setAttribute('aria-label', language === '' ? trans.__('Code') : trans.__('%1 code', language));
+  pre.setAttribute(
+    'aria-label',
+    language === '' ? trans.__('Code') : trans.__('%1 code', language),
+  );
 }
 
 /** Cleans and decorates `root` in place; it must already have been through JupyterLab's sanitizer. */

@@ -22,7 +22,9 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
 
 /** Elements that go with all that is in them; any other unknown one leaves its content. */
 const DROPPED = new Set(
-  'script style template iframe object embed audio video svg math form textarea select noscript'.split(' '),
+  'script style template iframe object embed audio video svg math form textarea select noscript'.split(
+    ' ',
+  ),
 );
 
 /** Classes that the highlighter writes; everywhere else a class could dress up as a part of JupyterLab. */

@@ -52,7 +52,9 @@ export function AskRecord({ ask, live }: { ask: AskPart; live: boolean }): React
         {waiting ? (
           <span className="ac-badge ac-mod-ask">{trans.__('Waiting for you')}</span>
         ) : ask.resolution === null ? null : (
-          <span className="ac-tool-by">{resolutionWords(ask, ask.resolution, names.me, trans)}</span>
+          <span className="ac-tool-by">
+            {resolutionWords(ask, ask.resolution, names.me, trans)}
+          </span>
         )}
       </div>
       {ask.plan !== null && !waiting ? (

@@ -2,7 +2,13 @@
 import { Button } from '../common/Button';
 import { useTrans } from '../common/trans';
 
-export function JumpToLatest({ count, onJump }: { count: number; onJump: () => void }): React.JSX.Element {
+export function JumpToLatest({
+  count,
+  onJump,
+}: {
+  count: number;
+  onJump: () => void;
+}): React.JSX.Element {
   const trans = useTrans();
   return (
     <Button small icon="arrowDown" className="ac-jump" onClick={onJump}>

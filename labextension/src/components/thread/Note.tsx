@@ -18,7 +18,13 @@ const ICONS: Readonly<Record<INoteProps['kind'], IconName>> = {
   error: 'error',
 };
 
-export function Note({ kind, icon, title, children, role = 'note' }: INoteProps): React.JSX.Element {
+export function Note({
+  kind,
+  icon,
+  title,
+  children,
+  role = 'note',
+}: INoteProps): React.JSX.Element {
   return (
     <div className={`ac-note ac-mod-${kind}`} role={role}>
       <Icon name={icon ?? ICONS[kind]} />

@@ -14,7 +14,13 @@ export interface IPlanCardProps {
   running: boolean;
 }
 
-function EntryMark({ status, running }: { status: PlanEntry['status']; running: boolean }): React.JSX.Element {
+function EntryMark({
+  status,
+  running,
+}: {
+  status: PlanEntry['status'];
+  running: boolean;
+}): React.JSX.Element {
   switch (status) {
     case 'completed':
       return <Icon name="check" />;

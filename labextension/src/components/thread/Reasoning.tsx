@@ -21,7 +21,13 @@ export function previewLine(text: string, done: boolean): string {
   return done ? plain.slice(0, PREVIEW_LENGTH) : plain.slice(-PREVIEW_LENGTH);
 }
 
-export const Reasoning = memo(function Reasoning({ part, live }: { part: ReasoningPart; live: boolean }) {
+export const Reasoning = memo(function Reasoning({
+  part,
+  live,
+}: {
+  part: ReasoningPart;
+  live: boolean;
+}) {
   const trans = useTrans();
   const [open, setOpen] = useFold(`reasoning:${part.key}`, false);
   const bodyId = useId();

@@ -6,7 +6,13 @@ import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { Note } from './Note';
 
-export function ThreadState({ view, onReload }: { view: ThreadView; onReload: () => void }): React.JSX.Element | null {
+export function ThreadState({
+  view,
+  onReload,
+}: {
+  view: ThreadView;
+  onReload: () => void;
+}): React.JSX.Element | null {
   const trans = useTrans();
   switch (view.state) {
     case 'ready':

@@ -7,13 +7,28 @@ import { useServices } from '../common/services';
 import { useTrans, type Trans } from '../common/trans';
 import { Markdown } from '../markdown/Markdown';
 import { threadItems } from '../../state/select';
-import type { AskPart, Part, ThreadItem, ToolPart, Turn as TurnData, TurnAgent, UserPart } from '../../state/view';
+import type {
+  AskPart,
+  Part,
+  ThreadItem,
+  ToolPart,
+  Turn as TurnData,
+  TurnAgent,
+  UserPart,
+} from '../../state/view';
 import { ToolList } from '../tools/ToolList';
 import { AskRecord } from './AskRecord';
 import { ErrorBlock } from './ErrorBlock';
 import { Interrupted } from './Interrupted';
 import { Reasoning } from './Reasoning';
-import { ForkedLine, NoticeLine, ResumeRefused, RewoundLine, SystemLine, UnknownEvent } from './SmallParts';
+import {
+  ForkedLine,
+  NoticeLine,
+  ResumeRefused,
+  RewoundLine,
+  SystemLine,
+  UnknownEvent,
+} from './SmallParts';
 import { TurnFooter } from './TurnFooter';
 import { UserMessage, type IUserMessageProps } from './UserMessage';
 
@@ -32,7 +47,11 @@ function messageOf({ text, attachments, author, time }: UserPart): IUserMessageP
 
 type OtherPart = Exclude<Part, ToolPart>;
 
-function PartView({ part, live, onRetry }: { part: OtherPart } & Omit<ITurnProps, 'turn'>): React.JSX.Element | null {
+function PartView({
+  part,
+  live,
+  onRetry,
+}: { part: OtherPart } & Omit<ITurnProps, 'turn'>): React.JSX.Element | null {
   switch (part.type) {
     case 'text':
       return (
@@ -96,7 +115,10 @@ function useAskOf(turn: TurnData): (toolId: string) => AskPart | null {
   if (!same) {
     keep(asks);
   }
-  return useCallback((toolId: string) => kept.findLast(ask => ask.toolId === toolId) ?? null, [kept]);
+  return useCallback(
+    (toolId: string) => kept.findLast(ask => ask.toolId === toolId) ?? null,
+    [kept],
+  );
 }
 
 export const Turn = memo(function Turn({ turn, live, onRetry }: ITurnProps) {
@@ -110,7 +132,10 @@ export const Turn = memo(function Turn({ turn, live, onRetry }: ITurnProps) {
     <div className="ac-turn" data-ac-turn={turn.key}>
       {user === null ? null : <UserMessage {...messageOf(user)} />}
       {agent === null && items.length === 0 ? null : (
-        <article className="ac-reply" aria-label={agent ? names.agent(agent.provider) : trans.__('Agent')}>
+        <article
+          className="ac-reply"
+          aria-label={agent ? names.agent(agent.provider) : trans.__('Agent')}
+        >
           {agent === null ? null : <AgentLine agent={agent} />}
           {items.map((item: ThreadItem) =>
             item.type === 'tools' ? (

@@ -55,7 +55,8 @@ export const UserMessage = memo(function UserMessage(props: IUserMessageProps) {
   const trans = useTrans();
   const { names, copyText } = useServices();
   // under a Hub several people may write into one chat; then the name is news
-  const other = author !== null && names.me !== null && author.username !== names.me ? author.name : null;
+  const other =
+    author !== null && names.me !== null && author.username !== names.me ? author.name : null;
   return (
     <article className="ac-you" aria-label={other ?? trans.__('You')} aria-busy={time === null}>
       <div className="ac-actions">

@@ -42,7 +42,13 @@ function useStopStage(stopping: RunView['stopping']): 'stop' | 'stopping' | 'for
   return stopping === 'asked' && late ? 'force' : 'stopping';
 }
 
-function StopButton({ stopping, onStop }: { stopping: RunView['stopping']; onStop: () => void }): React.JSX.Element {
+function StopButton({
+  stopping,
+  onStop,
+}: {
+  stopping: RunView['stopping'];
+  onStop: () => void;
+}): React.JSX.Element {
   const trans = useTrans();
   const stage = useStopStage(stopping);
   switch (stage) {
@@ -68,7 +74,13 @@ function StopButton({ stopping, onStop }: { stopping: RunView['stopping']; onSto
 }
 
 /** Times that change every second; not for the ears of a screen reader. */
-function Clock({ since, lastOutputAt }: { since: number | null; lastOutputAt: number | null }): React.JSX.Element {
+function Clock({
+  since,
+  lastOutputAt,
+}: {
+  since: number | null;
+  lastOutputAt: number | null;
+}): React.JSX.Element {
   const trans = useTrans();
   const now = useNow(1000).getTime();
   const quiet = lastOutputAt === null ? 0 : now - lastOutputAt;

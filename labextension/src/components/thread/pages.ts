@@ -14,7 +14,11 @@ export function pagesOf(turns: readonly Turn[], origin: string | null): PageOfTu
     turns.findIndex(turn => turn.key === origin),
   );
   const pages: PageOfTurns[] = [];
-  for (let from = start % SIZE === 0 ? 0 : (start % SIZE) - SIZE; from < turns.length; from += SIZE) {
+  for (
+    let from = start % SIZE === 0 ? 0 : (start % SIZE) - SIZE;
+    from < turns.length;
+    from += SIZE
+  ) {
     const own = turns.slice(Math.max(0, from), from + SIZE);
     pages.push({ key: `page${(from - start) / SIZE}`, turns: own });
   }

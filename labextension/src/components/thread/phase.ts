@@ -32,7 +32,11 @@ function toolWord(kind: ToolKind, trans: Trans): string {
 export type PhaseWords = { readonly word: string; readonly subject: string | null };
 
 /** "Running" with what, "Thinking", "Waiting for you", ... */
-export function phaseWords(phase: RunView['phase'], tool: ToolPart | null, trans: Trans): PhaseWords {
+export function phaseWords(
+  phase: RunView['phase'],
+  tool: ToolPart | null,
+  trans: Trans,
+): PhaseWords {
   const say = (word: string): PhaseWords => ({ word, subject: null });
   switch (phase) {
     case 'idle':

@@ -22,7 +22,10 @@ function durationWords(turn: Turn, trans: Trans): string | null {
 }
 
 /** One figure; where it is narrow some kinds are left out. */
-export type UsageFigure = { readonly kind: 'time' | 'tokens' | 'cached' | 'cost'; readonly words: string };
+export type UsageFigure = {
+  readonly kind: 'time' | 'tokens' | 'cached' | 'cost';
+  readonly words: string;
+};
 
 /** What is known of a turn that has ended, in order; what is not known is left out, never 0. */
 export function usageWords(turn: Turn, trans: Trans): UsageFigure[] {
@@ -37,7 +40,10 @@ export function usageWords(turn: Turn, trans: Trans): UsageFigure[] {
   const figures: [UsageFigure['kind'], string | null][] = [
     ['time', durationWords(turn, trans)],
     ['tokens', tokens.length === 0 ? null : tokens.join(', ')],
-    ['cached', cached === null || cached === 0 ? null : trans.__('%1 cached', formatTokens(cached))],
+    [
+      'cached',
+      cached === null || cached === 0 ? null : trans.__('%1 cached', formatTokens(cached)),
+    ],
     [
       'cost',
       cost !== null ? formatCost(cost) : tokens.length > 0 ? trans.__('cost unknown') : null,

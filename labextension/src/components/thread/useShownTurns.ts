@@ -18,9 +18,9 @@ async function renderAhead(turns: readonly Turn[], markdown: IMarkdownRenderer):
         ? new BlockSplitter().update(part.text, true).blocks.map(block => block.render)
         : [],
     );
-  const work = sources.map(source =>
-    markdown.peek(source) === null ? markdown.render(source, true) : null,
-  );
+  const work = sources
+    .filter(source => markdown.peek(source) === null)
+    .map(source => markdown.render(source, true));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise(done => (timer = setTimeout(done, DEADLINE)));
   await Promise.race([Promise.all(work), late]);

@@ -32,7 +32,9 @@ function inlineOf(style: IAnsiStyle): React.CSSProperties | undefined {
     style.bg === undefined || typeof style.bg === 'number'
       ? undefined
       : `color-mix(in srgb, rgb(${style.bg.join(' ')}) 30%, transparent)`;
-  return color === undefined && backgroundColor === undefined ? undefined : { color, backgroundColor };
+  return color === undefined && backgroundColor === undefined
+    ? undefined
+    : { color, backgroundColor };
 }
 
 export const AnsiText = memo(function AnsiText({ text }: { text: string }) {

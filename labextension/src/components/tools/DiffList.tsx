@@ -16,7 +16,15 @@ interface IDiffListProps {
   whole?: boolean;
 }
 
-function OneDiff({ diff, named, whole }: { diff: Diff; named: boolean; whole: boolean }): React.JSX.Element {
+function OneDiff({
+  diff,
+  named,
+  whole,
+}: {
+  diff: Diff;
+  named: boolean;
+  whole: boolean;
+}): React.JSX.Element {
   const trans = useTrans();
   const { openFile } = useServices();
   const [all, setAll] = useState(whole);
@@ -26,7 +34,11 @@ function OneDiff({ diff, named, whole }: { diff: Diff; named: boolean; whole: bo
     <div className="ac-diff-file">
       {named ? (
         <div className="ac-diff-name">
-          <button type="button" className="ac-tool-path ac-mono ac-ellipsis" onClick={() => openFile(diff.path)}>
+          <button
+            type="button"
+            className="ac-tool-path ac-mono ac-ellipsis"
+            onClick={() => openFile(diff.path)}
+          >
             <VisibleText text={diff.path} />
           </button>
           <LineCounts added={diff.added} removed={diff.removed} />

@@ -28,7 +28,13 @@ function gapText(row: GapRow, trans: Trans): string {
 
 const CLASSES = { added: 'ac-mod-added', removed: 'ac-mod-removed', context: '' };
 
-function DiffLine({ row, tokens }: { row: LineRow; tokens: readonly HighlightToken[] }): React.JSX.Element {
+function DiffLine({
+  row,
+  tokens,
+}: {
+  row: LineRow;
+  tokens: readonly HighlightToken[];
+}): React.JSX.Element {
   const trans = useTrans();
   const Changed = row.kind === 'added' ? 'ins' : 'del';
   const words = { added: trans.__('added'), removed: trans.__('removed'), context: '' }[row.kind];
@@ -48,7 +54,11 @@ function DiffLine({ row, tokens }: { row: LineRow; tokens: readonly HighlightTok
       <span className="ac-diff-code" role="cell">
         {segmentsOf(row.text, tokens, row.mark).map((segment, index) => {
           const text = <VisibleText text={segment.text} />;
-          const coloured = segment.className ? <span className={segment.className}>{text}</span> : text;
+          const coloured = segment.className ? (
+            <span className={segment.className}>{text}</span>
+          ) : (
+            text
+          );
           return segment.changed ? (
             <Changed key={index}>{coloured}</Changed>
           ) : (

@@ -13,7 +13,11 @@ function HitRow({ hit, query }: { hit: Hit; query: string }): React.JSX.Element 
   const place = hit.line === null ? hit.path : `${hit.path}:${hit.line}`;
   return (
     <li>
-      <button type="button" className="ac-hit" onClick={() => openFile(hit.path, hit.line ?? undefined)}>
+      <button
+        type="button"
+        className="ac-hit"
+        onClick={() => openFile(hit.path, hit.line ?? undefined)}
+      >
         <span className="ac-hit-place ac-ellipsis ac-mono">
           <VisibleText text={place} />
         </span>
@@ -35,7 +39,13 @@ function HitRow({ hit, query }: { hit: Hit; query: string }): React.JSX.Element 
   );
 }
 
-export function HitList({ hits, query }: { hits: readonly Hit[]; query: string }): React.JSX.Element {
+export function HitList({
+  hits,
+  query,
+}: {
+  hits: readonly Hit[];
+  query: string;
+}): React.JSX.Element {
   const trans = useTrans();
   const [all, setAll] = useState(false);
   const shown = all || hits.length <= LIMIT + 1 ? hits : hits.slice(0, LIMIT);

@@ -15,7 +15,11 @@ export interface IOutputTextProps {
 
 const LINES = 12;
 
-export function OutputText({ text, label, end = false }: IOutputTextProps): React.JSX.Element | null {
+export function OutputText({
+  text,
+  label,
+  end = false,
+}: IOutputTextProps): React.JSX.Element | null {
   const trans = useTrans();
   const [all, setAll] = useState(false);
   const clip = clipLines(text, LINES, end);
@@ -36,7 +40,12 @@ export function OutputText({ text, label, end = false }: IOutputTextProps): Reac
       {end ? more : null}
       {/* it scrolls when it is long, so the keyboard must reach it */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <pre className="ac-output-text" role="region" aria-label={label} tabIndex={all ? 0 : undefined}>
+      <pre
+        className="ac-output-text"
+        role="region"
+        aria-label={label}
+        tabIndex={all ? 0 : undefined}
+      >
         <AnsiText text={all ? lastCharacters(text) : clip.text} />
       </pre>
       {end ? null : more}

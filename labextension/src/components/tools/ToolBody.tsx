@@ -71,7 +71,9 @@ function RawInput({ tool }: { tool: ToolPart }): React.JSX.Element | null {
       <p className="ac-tool-note ac-mono">
         <VisibleText text={tool.name} />
       </p>
-      {empty ? null : <OutputText text={JSON.stringify(value, null, 2)} label={trans.__('Input')} />}
+      {empty ? null : (
+        <OutputText text={JSON.stringify(value, null, 2)} label={trans.__('Input')} />
+      )}
     </>
   );
 }

@@ -25,6 +25,8 @@ function beginsOpen(tool: ToolPart, waiting: boolean): boolean {
   switch (tool.kind) {
     case 'edit':
     case 'write':
+      // the card that asks shows the same change
+      return !waiting;
     case 'shell':
     case 'search':
       return true;

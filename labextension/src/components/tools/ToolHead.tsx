@@ -33,7 +33,11 @@ function SubjectText({ subject }: { subject: Subject }): React.JSX.Element {
   );
 }
 
-function PathButton({ subject }: { subject: Extract<Subject, { kind: 'path' }> }): React.JSX.Element {
+function PathButton({
+  subject,
+}: {
+  subject: Extract<Subject, { kind: 'path' }>;
+}): React.JSX.Element {
   const { openFile } = useServices();
   const trans = useTrans();
   return (
@@ -68,7 +72,12 @@ function hitWords(tool: ToolPart, trans: Trans): string | null {
   const { hits, files } = found;
   return hits.every(hit => hit.line === null)
     ? trans._n('%1 file', '%1 files', files)
-    : trans._n('%1 hit in %2', '%1 hits in %2', hits.length, trans._n('%1 file', '%1 files', files));
+    : trans._n(
+        '%1 hit in %2',
+        '%1 hits in %2',
+        hits.length,
+        trans._n('%1 file', '%1 files', files),
+      );
 }
 
 export function ToolHead(props: IToolHeadProps): React.JSX.Element {
@@ -99,7 +108,11 @@ export function ToolHead(props: IToolHeadProps): React.JSX.Element {
         >
           <Icon name="chevronRight" className="ac-chevron" />
           {label}
-          {isPath ? <span className="ac-sr">{visibleString(subject.text)}</span> : <SubjectText subject={subject} />}
+          {isPath ? (
+            <span className="ac-sr">{visibleString(subject.text)}</span>
+          ) : (
+            <SubjectText subject={subject} />
+          )}
         </button>
       )}
       {isPath ? <PathButton subject={subject} /> : null}

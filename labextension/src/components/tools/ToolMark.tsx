@@ -51,7 +51,13 @@ export function resolutionWords(
 }
 
 /** "Waiting for you", or who answered; nothing when nobody was asked. */
-export function AskMark({ ask, waiting }: { ask: AskPart | null; waiting: boolean }): React.JSX.Element | null {
+export function AskMark({
+  ask,
+  waiting,
+}: {
+  ask: AskPart | null;
+  waiting: boolean;
+}): React.JSX.Element | null {
   const trans = useTrans();
   const { names } = useServices();
   if (waiting) {
@@ -80,7 +86,13 @@ function FailedMark({ tool }: { tool: ToolPart }): React.JSX.Element {
 }
 
 /** How a call ended. Success is silent: an exit code and the time, no colour. `live`: its turn is still running. */
-export function StatusMark({ tool, live }: { tool: ToolPart; live: boolean }): React.JSX.Element | null {
+export function StatusMark({
+  tool,
+  live,
+}: {
+  tool: ToolPart;
+  live: boolean;
+}): React.JSX.Element | null {
   const trans = useTrans();
   const time = tool.durationMs === null ? null : <span>{formatDuration(tool.durationMs)}</span>;
   if (hasFailed(tool)) {

@@ -43,9 +43,11 @@ test('a carriage return at the end of what has come so far hides nothing yet', (
 });
 
 test('other escape sequences leave no rubbish behind', () => {
-  expect(text('\u001b[2K\u001b[1Gx\u001b]0;title\u0007y\u001b]8;;http://a\u001b\\link\u001b]8;;\u001b\\')).toBe(
-    'xylink',
-  );
+  expect(
+    text(
+      '\u001b[2K\u001b[1Gx\u001b]0;title\u0007y\u001b]8;;http://a\u001b\\link\u001b]8;;\u001b\\',
+    ),
+  ).toBe('xylink');
   expect(text('\u001b(Bx\u001b=y')).toBe('xy');
 });
 

@@ -93,10 +93,11 @@ function applyCode(style: IAnsiStyle, code: number): IAnsiStyle {
   }
 }
 
+/** A style without the entries that are off. */
 function compact(style: { [K in keyof IAnsiStyle]: IAnsiStyle[K] | undefined }): IAnsiStyle {
   return Object.fromEntries(
-    Object.entries(style).filter(([, value]) => value !== undefined),
-  ) as IAnsiStyle;
+    Object.entries(style).filter(([, value]: [string, unknown]) => value !== undefined),
+  );
 }
 
 function applySgr(style: IAnsiStyle, parameters: string): IAnsiStyle {

@@ -20,7 +20,9 @@ export function clipLines(text: string, lines: number, end: boolean): Clip {
   const hidden = all.length <= lines + 1 ? 0 : all.length - lines;
   const kept = hidden === 0 ? all : end ? all.slice(hidden) : all.slice(0, lines);
   const long = kept.some(line => line.length > LINE_LIMIT);
-  const short = kept.map(line => (line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)} …` : line));
+  const short = kept.map(line =>
+    line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)} …` : line,
+  );
   return { text: short.join('\n'), hidden, cut: hidden > 0 || long };
 }
 

@@ -42,7 +42,12 @@ export function kindWord(kind: ToolKind, trans: Trans): string {
 
 /** What a call is about. `path` opens in JupyterLab; `code` is drawn in the code font. */
 export type Subject =
-  | { readonly kind: 'path'; readonly path: string; readonly line: number | null; readonly text: string }
+  | {
+      readonly kind: 'path';
+      readonly path: string;
+      readonly line: number | null;
+      readonly text: string;
+    }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'words'; readonly text: string };
 
@@ -110,7 +115,17 @@ export function isWholeCommand(input: ToolInput, subject: Subject): boolean {
   return input.kind === 'shell' && subject.text === input.command.trim();
 }
 
-type Counted = 'read' | 'write' | 'edit' | 'search' | 'shell' | 'fetch' | 'web' | 'notebook' | 'subagent' | 'tool';
+type Counted =
+  | 'read'
+  | 'write'
+  | 'edit'
+  | 'search'
+  | 'shell'
+  | 'fetch'
+  | 'web'
+  | 'notebook'
+  | 'subagent'
+  | 'tool';
 
 const COUNTED: Readonly<Record<ToolKind, Counted>> = {
   read: 'read',
@@ -153,10 +168,14 @@ function countWords(what: Counted, n: number, trans: Trans): string {
   }
 }
 
-/** "Read 3 files, ran 2 commands", in the order in which the kinds first came; the same file counts once. */
+/** "Read 3 files, ran 2 commands", in the order in which the kinds first came; the same file counts once, a denied call not at all. */
 export function groupSummary(tools: readonly ToolPart[], trans: Trans): string {
   const seen = new Map<Counted, Set<string>>();
-  for (const tool of tools) {
+  const done = tools.filter(tool => tool.status !== 'denied');
+  if (done.length === 0) {
+    return trans._n('%1 call denied', '%1 calls denied', tools.length);
+  }
+  for (const tool of done) {
     const what = COUNTED[tool.kind];
     const path = 'path' in tool.input && what !== 'search' ? tool.input.path : null;
     const things = seen.get(what) ?? new Set();

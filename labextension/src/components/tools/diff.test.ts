@@ -72,10 +72,9 @@ test('a new file is all added, a deleted one all removed, an unknown change is n
 });
 
 test('a line that begins with dashes is not taken for a file header', () => {
-  expect(shown(diffRows({ patch: '@@ -1 +1 @@\n--- a\n+++ b\n', old: null, new: null })).slice(1)).toEqual([
-    '1 · -«-- a»',
-    '· 1 +«++ b»',
-  ].map(row => row.replace(/[«»]/g, '')));
+  expect(
+    shown(diffRows({ patch: '@@ -1 +1 @@\n--- a\n+++ b\n', old: null, new: null })).slice(1),
+  ).toEqual(['1 · -«-- a»', '· 1 +«++ b»'].map(row => row.replace(/[«»]/g, '')));
 });
 
 test('whole words are marked, and nothing when the lines have little in common', () => {

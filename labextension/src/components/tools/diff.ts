@@ -132,7 +132,11 @@ function markedParts(before: string, after: string): [Mark, Mark] | null {
     end++;
   }
   // whole words: half a word that happens to be the same says nothing
-  while (start > 0 && isWord(before, start - 1) && (isWord(before, start) || isWord(after, start))) {
+  while (
+    start > 0 &&
+    isWord(before, start - 1) &&
+    (isWord(before, start) || isWord(after, start))
+  ) {
     start--;
   }
   while (

@@ -9,7 +9,11 @@ import type { DiffRow, LineRow, Mark } from './diff';
 export type RowColours = ReadonlyMap<DiffRow, readonly HighlightToken[]>;
 
 /** A piece of a line: at most one class of the theme, marked as changed or not. */
-export type Segment = { readonly text: string; readonly className: string; readonly changed: boolean };
+export type Segment = {
+  readonly text: string;
+  readonly className: string;
+  readonly changed: boolean;
+};
 
 async function colourSide(
   rows: readonly LineRow[],
@@ -58,8 +62,18 @@ export function useRowColours(rows: readonly DiffRow[], path: string): RowColour
     const colour = async (): Promise<void> => {
       const lines = rows.filter(isLine);
       const out = new Map<DiffRow, HighlightToken[]>();
-      await colourSide(lines.filter(row => row.kind !== 'added'), path, highlight, out);
-      await colourSide(lines.filter(row => row.kind !== 'removed'), path, highlight, out);
+      await colourSide(
+        lines.filter(row => row.kind !== 'added'),
+        path,
+        highlight,
+        out,
+      );
+      await colourSide(
+        lines.filter(row => row.kind !== 'removed'),
+        path,
+        highlight,
+        out,
+      );
       if (current) {
         setColours(out);
       }

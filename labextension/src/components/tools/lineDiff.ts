@@ -6,7 +6,10 @@ export type Step = 'same' | 'removed' | 'added';
 const LIMIT = 600;
 
 /** For each count of changes the furthest place on each diagonal; null beyond the limit. */
-function searchTrace(olds: readonly string[], news: readonly string[]): Map<number, number>[] | null {
+function searchTrace(
+  olds: readonly string[],
+  news: readonly string[],
+): Map<number, number>[] | null {
   const trace: Map<number, number>[] = [];
   const reach = new Map<number, number>([[1, 0]]);
   for (let changes = 0; changes <= Math.min(LIMIT, olds.length + news.length); changes++) {
@@ -60,7 +63,10 @@ export function diffLines(olds: readonly string[], news: readonly string[]): Ste
   while (end < limit - start && olds[olds.length - 1 - end] === news[news.length - 1 - end]) {
     end++;
   }
-  const [before, after] = [olds.slice(start, olds.length - end), news.slice(start, news.length - end)];
+  const [before, after] = [
+    olds.slice(start, olds.length - end),
+    news.slice(start, news.length - end),
+  ];
   const trace = searchTrace(before, after);
   const middle: Step[] = trace
     ? stepsOf(trace, before.length, after.length)

@@ -1,11 +1,10 @@
-/** What was thrown, for people. */
+/** What a call threw, as a fact that people can be told. */
 import { ApiError } from '../client/errors';
-import type { Failure } from '../state/stores';
+import type { Failure } from './stores';
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError) {
-    const { code, message, details } = error;
-    return { code, message, details };
+    return { code: error.code, message: error.message, details: error.details };
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'network', message, details: {} };

@@ -1,0 +1,155 @@
+// @vitest-environment jsdom
+/** The chat list by role, name and keyboard. */
+import { act, cleanup, fireEvent, render, screen, within } from '@testing-library/react';
+import { StrictMode } from 'react';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import type { Chat } from '../../protocol/generated';
+import type { ListView } from '../../state/stores';
+import { ChatList, type IChatListProps } from './ChatList';
+
+afterEach(cleanup);
+
+function chat(id: string, title: string, marks: Partial<Chat> = {}): Chat {
+  return {
+    id,
+    title,
+    provider: 'claude',
+    state: 'idle',
+    attention: null,
+    unread: false,
+    updated: new Date().toISOString(),
+    ...marks,
+  } as Chat;
+}
+
+const TODAY = new Date();
+const DAY = [
+  TODAY.getFullYear(),
+  String(TODAY.getMonth() + 1).padStart(2, '0'),
+  String(TODAY.getDate()).padStart(2, '0'),
+].join('-');
+
+const CHATS = [
+  chat('a', 'Weekend error', { state: 'running' }),
+  chat('b', 'Loader', { state: 'waiting' }),
+  chat('c', 'Docstrings', { unread: true }),
+];
+
+const VIEW: ListView = {
+  state: 'ready',
+  failure: null,
+  filter: 'all',
+  query: '',
+  groups: [{ key: 'p', kind: 'project', project: '', days: [{ day: DAY, chats: CHATS }] }],
+  shown: 3,
+  total: 3,
+  counts: { running: 2, needsYou: 1, unread: 1 },
+  hasMore: false,
+  elsewhere: 0,
+};
+
+function show(props: Partial<IChatListProps> = {}) {
+  const actions = {
+    open: vi.fn(),
+    menu: vi.fn(),
+    startRename: vi.fn(),
+    rename: vi.fn(),
+    remove: vi.fn(),
+  };
+  const rest = { onQuery: vi.fn(), onFilter: vi.fn(), onMore: vi.fn(), onRetry: vi.fn() };
+  render(
+    <StrictMode>
+      <ChatList
+        view={VIEW}
+        rootName="bike-demand"
+        providerName={() => 'Claude Code'}
+        openId={null}
+        renamingId={null}
+        actions={actions}
+        {...rest}
+        {...props}
+      />
+    </StrictMode>,
+  );
+  const title = (name: string) => screen.getByRole('button', { name });
+  return { ...actions, ...rest, title };
+}
+
+describe('rows', () => {
+  it('are named by title and state, in the list of their project', () => {
+    show();
+    const chats = screen.getByRole('list', { name: 'Chats' });
+    const project = within(chats).getByRole('list', { name: 'bike-demand' });
+    const names = within(project)
+      .getAllByRole('listitem')
+      .map(row => row.getAttribute('aria-label'));
+    expect(names).toEqual(['Weekend error, Running', 'Loader, Needs you', 'Docstrings, Unread']);
+  });
+
+  it('are one stop for Tab, and arrows move between them', () => {
+    const { title, open } = show();
+    const stops = screen.getAllByRole('button').filter(button => button.tabIndex === 0);
+    expect(stops.filter(button => button.className.includes('row'))).toHaveLength(1);
+    act(() => title('Weekend error').focus());
+    fireEvent.keyDown(title('Weekend error'), { key: 'ArrowDown' });
+    expect(document.activeElement).toBe(title('Loader'));
+    fireEvent.keyDown(title('Loader'), { key: 'End' });
+    expect(document.activeElement).toBe(title('Docstrings'));
+    fireEvent.click(title('Docstrings'));
+    expect(open).toHaveBeenCalledWith(CHATS[2]);
+  });
+
+  it('can be renamed and deleted with keys, and have a menu', () => {
+    const { title, startRename, remove, menu } = show();
+    fireEvent.keyDown(title('Loader'), { key: 'F2' });
+    fireEvent.keyDown(title('Loader'), { key: 'Delete' });
+    fireEvent.contextMenu(title('Loader'), { clientX: 5, clientY: 7 });
+    expect(startRename).toHaveBeenCalledWith(CHATS[1]);
+    expect(remove).toHaveBeenCalledWith(CHATS[1]);
+    expect(menu).toHaveBeenCalledWith(CHATS[1], { x: 5, y: 7 });
+  });
+});
+
+describe('renaming in place', () => {
+  it.each([
+    ['keeps the new title with Enter', 'Polars', 'Enter', 'Polars'],
+    ['forgets it with Escape', 'Polars', 'Escape', null],
+    ['keeps the old one when nothing is left', '  ', 'Enter', null],
+  ])('%s', (_, typed, key, expected) => {
+    const { rename } = show({ renamingId: 'b' });
+    const field = screen.getByRole<HTMLInputElement>('textbox', { name: 'Title of the chat' });
+    expect(field.value).toBe('Loader');
+    fireEvent.change(field, { target: { value: typed } });
+    fireEvent.keyDown(field, { key });
+    fireEvent.blur(field);
+    expect(rename.mock.calls).toEqual([[CHATS[1], expected]]);
+  });
+});
+
+describe('finding', () => {
+  it('has a search box and filters with their counts', () => {
+    const { onQuery, onFilter } = show();
+    fireEvent.change(screen.getByRole('searchbox', { name: 'Search chats' }), {
+      target: { value: 'load' },
+    });
+    expect(onQuery).toHaveBeenCalledWith('load');
+    fireEvent.click(screen.getByRole('button', { name: 'Needs you 1' }));
+    expect(onFilter).toHaveBeenCalledWith('needs_you');
+    fireEvent.click(screen.getByRole('button', { name: 'Archived chats' }));
+    expect(onFilter).toHaveBeenCalledWith('archived');
+  });
+
+  it('says so when nothing matches', () => {
+    show({ view: { ...VIEW, groups: [], shown: 0, query: 'zebra' } });
+    expect(screen.getByText('No chat matches “zebra”.')).toBeTruthy();
+  });
+
+  it('folds a project away', () => {
+    show();
+    fireEvent.click(screen.getByRole('button', { name: 'bike-demand' }));
+    expect(screen.queryByRole('button', { name: 'Loader' })).toBeNull();
+    const folded = screen.getByRole('button', { name: 'bike-demand 3' });
+    expect(folded.getAttribute('aria-expanded')).toBe('false');
+  });
+});

@@ -1,0 +1,16 @@
+/** What the side panel shows; kept outside of React, since panels are unmounted. */
+import type { NewDraft } from './newDraft';
+import type { Value } from '../state/value';
+
+export interface ISideModel {
+  /** The chat that is open, null for the list. */
+  readonly openId: Value<string | null>;
+  /** The chat whose title is being edited in the list. */
+  readonly renamingId: Value<string | null>;
+  readonly draft: NewDraft;
+}
+
+export interface ISideProps {
+  model: ISideModel;
+  focusRequests: Value<number>;
+}

@@ -1,0 +1,215 @@
+"""A real JupyterLab with our extension in its own process, driven in Chromium.
+
+pytest-jupyter's event loop fixtures clash with Playwright's synchronous API, so they are replaced
+here; Playwright lives per module (a session-wide one would poison the server tests that follow).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.conftest import ROOT
+from tests.fakes.fake_anthropic import FakeAnthropic
+
+TOKEN = "browser-test"
+PICTURES = ROOT / "docs" / "img"
+SCENARIO_AGENT = ROOT / "tests" / "fakes" / "scenario_agent.py"
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--font-render-hinting=none",
+]  # fmt: skip
+QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
+
+
+@pytest.fixture(autouse=True)
+def jp_asyncio_loop() -> Iterator[None]:
+    """No loop of pytest-jupyter's here."""
+    yield None
+
+
+@pytest.fixture(autouse=True)
+def jp_server_cleanup() -> Iterator[None]:
+    """Nor its clean-up."""
+    yield
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Lab:
+    """One JupyterLab: `root` is its folder, `home` everything else of it."""
+
+    def __init__(self, home: Path, env: dict[str, str], traits: dict[str, Any]) -> None:
+        self.home, self.root, self.log = home, home / "demand-model", home / "lab.log"
+        self.root.mkdir()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self._env = env
+        (home / "overrides.json").write_text(json.dumps(QUIET))
+        scenario = {"kind": "native", "command": [sys.executable, str(SCENARIO_AGENT)]}
+        settings = {"scenario": scenario, **traits.pop("provider_settings", {})}
+        traits = {"data_dir": str(home / "chats"), "provider_settings": settings, **traits}
+        (home / "config.json").write_text(json.dumps({"AgentChatApp": traits}))
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        command = [
+            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"),
+            *("--ip=127.0.0.1", f"--port={self.port}", "--ServerApp.port_retries=0"),
+            *(f"--config={self.home / 'config.json'}", f"--ServerApp.root_dir={self.root}"),
+            f"--IdentityProvider.token={TOKEN}",
+            f"--LabApp.app_settings_dir={self.home}",
+            *(["--allow-root"] if os.getuid() == 0 else []),
+        ]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command,
+                env={"PATH": os.environ["PATH"], "HOME": str(self.home), **self._env},
+                cwd=self.home,
+                stdout=log,
+                stderr=log,
+            )
+        for _ in range(1200):
+            if self.process.poll() is not None:
+                break
+            try:
+                urllib.request.urlopen(f"{self.url}/api/status?token={TOKEN}", timeout=2).close()  # noqa: S310 - our own URL
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise AssertionError(self.log.read_text()[-3000:])
+
+    def call(self, route: str) -> Any:
+        """GET one of our REST routes."""
+        request = urllib.request.Request(  # noqa: S310 - our own URL
+            f"{self.url}/agentchat/api/{route}", headers={"Authorization": f"token {TOKEN}"}
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own URL
+            return json.load(answer)
+
+    def kill(self) -> None:
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+    def stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(30)
+
+
+@pytest.fixture
+def fake_anthropic() -> Iterator[FakeAnthropic]:
+    with FakeAnthropic() as fake:
+        yield fake
+
+
+MakeLab = Callable[..., Lab]
+
+
+@pytest.fixture
+def make_lab(tmp_path: Path) -> Iterator[MakeLab]:
+    """Start labs; all are stopped at the end of the test."""
+    labs: list[Lab] = []
+
+    def make(env: dict[str, str] | None = None, **traits: Any) -> Lab:
+        home = tmp_path / f"lab{len(labs)}"
+        home.mkdir()
+        lab = Lab(home, env or {}, traits)
+        labs.append(lab)
+        lab.start()
+        return lab
+
+    yield make
+    for lab in labs:
+        lab.stop()
+
+
+class Screen:
+    """A page with Lab in it, and where our things are, found by role and name."""
+
+    def __init__(self, page: Page, lab: Lab) -> None:
+        self.page, self.lab = page, lab
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def open(self, *, reset: bool = True) -> None:
+        """Load Lab and wait until it is restored (only then are commands registered)."""
+        query = f"token={TOKEN}&reset" if reset else ""
+        self.page.goto(f"{self.lab.url}/lab?{query}")
+        self.page.wait_for_function("() => window.jupyterapp !== undefined", timeout=60_000)
+        self.page.evaluate("async () => { await window.jupyterapp.restored; }")
+
+    def command(self, name: str, **args: Any) -> None:
+        self.page.evaluate(
+            "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }",
+            [name, args],
+        )
+
+    @property
+    def chat(self) -> Any:
+        return self.page.locator(".jp-AgentChat:visible").last
+
+    def composer(self) -> Any:
+        return self.page.get_by_role("textbox", name="Message", exact=True).last
+
+    def send(self, text: str) -> None:
+        self.composer().fill(text)
+        self.composer().press("Enter")
+
+    def wait_idle(self) -> None:
+        expect(self.page.locator(".jp-AgentChat[data-running=false]").last).to_be_visible(
+            timeout=60_000
+        )
+
+    def picture(self, name: str) -> None:
+        """Keep a screenshot for the docs."""
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=PICTURES / name)
+
+
+@pytest.fixture
+def make_screen(browser: Browser) -> Iterator[Callable[..., Screen]]:
+    """Open pages; every page must end without an uncaught error."""
+    contexts, screens = [], []
+
+    def make(lab: Lab, *, width: int = 1280, height: int = 800, dark: bool = False) -> Screen:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, device_scale_factor=2
+        )
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        screen = Screen(context.new_page(), lab)
+        screens.append(screen)
+        return screen
+
+    yield make
+    errors = [error for screen in screens for error in screen.errors]
+    for context in contexts:
+        context.close()
+    assert errors == []

@@ -1,0 +1,126 @@
+"""Both stores show the same after the same history, whatever the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from jupyter_agentchat.errors import AgentChatError
+from jupyter_agentchat.protocol.events import RewindUndone, Rewound, RunStarted
+from jupyter_agentchat.store.base import Draft, Lease, Store
+from jupyter_agentchat.store.conformance_samples import (
+    delta,
+    final,
+    notice,
+    prompt,
+    record,
+    run_of,
+)
+from jupyter_agentchat.store.memory import MemoryStore
+from jupyter_agentchat.store.sqlite import FILE_NAME, SqliteStore
+from jupyter_agentchat.store.sqlite_database import Database
+
+CHATS = ["a", "b", "c"]
+WHEN = "2020-01-01T00:00:00.000Z"
+
+
+class _Clock:
+    """The same time for both stores; it stands still for some steps."""
+
+    step = 0
+
+    def __call__(self) -> str:
+        return f"2026-01-01T00:00:{self.step // 4:02}.000Z"
+
+
+def _drafts(random: Random, last: int) -> list[Draft]:
+    first = random.randint(1, last + 1)
+    until = random.randint(first, last + 1)
+    item = random.choice("xyz")
+    return random.choices(
+        [
+            prompt(),
+            notice(),
+            delta(item),
+            final(item, "whole", replaces=(first, until)),
+            Draft(RunStarted(provider="tour", origin=random.choice(["prompt", "provider"]))),
+            Draft(Rewound(from_seq=first, to_seq=until, method="native")),
+            Draft(RewindUndone(from_seq=first, to_seq=until, method="native")),
+        ],
+        weights=[2, 3, 6, 2, 1, 1, 1],
+        k=random.randint(0, 5),
+    )
+
+
+def _change(store: Store, random: Random, step: int) -> object:
+    """One change, drawn from `random`; what it answered."""
+    chat_id = random.choice(CHATS)
+    last = store.last_seq(chat_id)
+    match random.randrange(6):
+        case 0:
+            return store.start_run(run_of(chat_id, f"run-{step}"), _drafts(random, last))
+        case 1 if runs := store.open_runs():
+            run, lease = random.choice(runs), Lease("here", random.randint(1, 2))
+            return store.append(run.chat_id, [], run_id=run.run_id, lease=lease)
+        case 2 if runs := store.open_runs():
+            run = random.choice(runs)
+            drafts = _drafts(random, store.last_seq(run.chat_id))
+            return store.append(run.chat_id, drafts, run_id=run.run_id, outcome="completed")
+        case 3:
+            chat = store.chat(chat_id).with_chat(title=f"T{step}", archived=random.random() < 0.3)
+            return store.save_chat(chat)
+        case _:
+            return store.append(chat_id, _drafts(random, last), durable=random.random() < 0.1)
+
+
+def _answer(call: Callable[[], object]) -> object:
+    try:
+        return call()
+    except AgentChatError as error:
+        return type(error), error.message, error.details
+
+
+def _view(store: Store, random: Random) -> list[Any]:
+    """What a person could look at, with sizes drawn from `random`."""
+    shown: list[Any] = [store.list_chats(archived=flag) for flag in (False, True)]
+    shown += [store.list_chats(limit=1), store.projects(), store.open_runs()]
+    for chat_id in CHATS:
+        at = random.choice([None, random.randint(0, store.last_seq(chat_id) + 2)])
+        limit, cut = random.randint(1, 30), random.random() < 0.3
+        shown += [
+            store.chat(chat_id),
+            store.events_after(chat_id, at or 0, limit=limit, include_cut=cut),
+            store.events_before(chat_id, at, limit=limit, include_cut=cut),
+            store.turns_before(
+                chat_id, at, turns=random.randint(1, 4), limit=limit, include_cut=cut
+            ),
+        ]
+    return shown
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_stores_show_the_same_after_the_same_history(seed: int, tmp_path: Path) -> None:
+    database = Database(tmp_path / "data" / FILE_NAME)
+    clock = _Clock()
+    stores: list[Store] = [MemoryStore(clock), SqliteStore(database, clock)]
+    randoms = [Random(seed), Random(seed)]
+    try:
+        for store in stores:
+            for chat_id in CHATS:
+                store.create_chat(record(chat_id, created=WHEN, updated=WHEN))
+        for step in range(60):
+            clock.step = step
+            answers = [
+                _answer(lambda s=store, r=random: _change(s, r, step))
+                for store, random in zip(stores, randoms, strict=True)
+            ]
+            assert answers[0] == answers[1], f"step {step}"
+            views = [_view(store, random) for store, random in zip(stores, randoms, strict=True)]
+            assert views[0] == views[1], f"after step {step}"
+    finally:
+        for store in stores:
+            store.close()
