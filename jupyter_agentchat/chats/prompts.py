@@ -16,7 +16,7 @@ from ..errors import (
     StorageError,
     Unsupported,
 )
-from ..protocol.events import EventBody, RunStarted, User
+from ..protocol.events import Complete, EventBody, RunStarted, User
 from ..protocol.resources import Expect, Prompt, RunRequest
 from ..protocol.words import Continuation
 from ..providers.base import RunContext
@@ -152,10 +152,27 @@ class Prompts:
         user = User(
             text=prompt.text, author=caller.author, client_id=prompt.client_id, origin="typed"
         )
-        context = RunContext(trusted=trusted, first_session_id=str(uuid.uuid4()))
-        return RunPlan(
-            request, context, user, started, lambda: self._transcript(chat.id, first_seq)
+        context = RunContext(
+            trusted=trusted,
+            first_session_id=str(uuid.uuid4()),
+            never_completed=session_id is not None and self._never_completed(chat.id),
         )
+        return RunPlan(
+            request,
+            context,
+            user,
+            started,
+            lambda: self._transcript(chat.id, first_seq),
+            self._policies.max_permission,
+        )
+
+    def _never_completed(self, chat_id: str) -> bool:
+        """Whether no run here has ended well yet: the provider may not know the session."""
+        page = self._store.events_before(chat_id, None, limit=500)
+        if page.has_more:
+            return False
+        bodies = (event.body() for event in page.events if event.type == "complete")
+        return not any(isinstance(b, Complete) and b.outcome == "completed" for b in bodies)
 
     def _transcript(self, chat_id: str, before: int | None) -> str | None:
         """What was said before `before`; reads backwards only as far as the limit needs."""

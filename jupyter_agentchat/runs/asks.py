@@ -5,6 +5,15 @@ from __future__ import annotations
 from ..errors import BadRequest
 from ..protocol.events import Ask, AskResolved
 from ..protocol.resources import AskAnswer, Author
+from ..protocol.words import Permission, stricter
+
+
+def within(ask: Ask, maximum: Permission) -> Ask:
+    """`ask` without the options that lead above the admin's `maximum`."""
+    options = [
+        o for o in ask.options if not o.leads_to or stricter(o.leads_to, maximum) == o.leads_to
+    ]
+    return ask if options == ask.options else ask.model_copy(update={"options": options})
 
 
 def check_answer(ask: Ask, answer: AskAnswer) -> AskAnswer:

@@ -30,7 +30,7 @@ from ..protocol.resources import AskAnswer, Author
 from ..protocol.words import Outcome, Permission, Phase
 from ..providers.base import Adapter, AgentRun
 from ..store.base import Draft, Lease, Store
-from .asks import check_answer, resolution
+from .asks import check_answer, resolution, within
 from .outcome import error_event, settle
 from .outputs import shrink
 from .plan import RunPlan
@@ -149,7 +149,7 @@ class Driver:
 
     def commit(self, bodies: list[EventBody], offset: int | None) -> None:
         """Store and publish a batch. Raises StorageError."""
-        small = [shrink(body, self._store, self.chat_id) for body in bodies]
+        small = [shrink(self._allowed(body), self._store, self.chat_id) for body in bodies]
         drafts = self.tracker.drafts(small, self._store.last_seq(self.chat_id) + 1)
         if drafts or offset is not None:
             self._room.record(
@@ -165,6 +165,9 @@ class Driver:
                 self._hooks.session(self.chat_id, body)
         self._hooks.progress()
         self._room.show_state()
+
+    def _allowed(self, body: EventBody) -> EventBody:
+        return within(body, self.plan.max_permission) if isinstance(body, Ask) else body
 
     def _finish(self, outcome: Outcome, error: AgentChatError | None) -> None:
         bodies = self.tracker.closing(outcome)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..protocol.events import RunStarted, User
 from ..protocol.resources import RunRequest
+from ..protocol.words import Permission
 from ..providers.base import RunContext
 
 
@@ -16,6 +17,7 @@ class RunPlan:
 
     `transcript` builds the bounded visible transcript of what came before this run; it is called
     only when the provider refuses to resume. `user` is None for turns the provider begins.
+    `max_permission` is the admin's: no option of an ask may lead above it.
     """
 
     request: RunRequest
@@ -23,3 +25,4 @@ class RunPlan:
     user: User | None
     started: RunStarted
     transcript: Callable[[], str | None]
+    max_permission: Permission = "full"

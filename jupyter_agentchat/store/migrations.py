@@ -15,8 +15,8 @@ from ..protocol.base import now
 Migration = Callable[[sqlite3.Connection], None]
 
 PAGE_SIZE: Final = 2048
-"""Bytes. Half of SQLite's default: an append rewrites a whole page (performance P10). Never changed:
-a damaged store is read by it."""
+"""Bytes. Half of SQLite's default: an append rewrites a whole page (performance P10). It is never
+changed, since a damaged store is read by it."""
 
 
 def m001_chats_events_runs(connection: sqlite3.Connection) -> None:

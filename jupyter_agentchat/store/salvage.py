@@ -90,7 +90,8 @@ def salvage(damaged: Path, fresh: Path) -> Saved:
 
 
 def _open_source(copy: Path) -> sqlite3.Connection | None:
-    source = _try_source(copy)
+    # beside an empty file SQLite throws the log away, and the log may hold everything
+    source = _try_source(copy) if copy.stat().st_size else None
     if source is None:
         _renew_first_page(copy)
         source = _try_source(copy)

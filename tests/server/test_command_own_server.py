@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -82,24 +84,28 @@ def test_an_agent_that_calls_the_command_cannot_raise_its_own_permission(home: H
 
 
 def test_a_settings_file_that_opens_the_server_to_all_does_not_open_ours(home: Home) -> None:
-    traits = {
-        "ServerApp": {"ip": "0.0.0.0", "base_url": "/base"},
-        "IdentityProvider": {"token": ""},
-    }
+    everywhere = "0.0.0.0"  # noqa: S104 - what must not happen
+    traits = {"ServerApp": {"ip": everywhere}, "IdentityProvider": {"token": ""}}
     path = home.path / ".jupyter" / "jupyter_server_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **traits}))
-    running = home.start("send", script("hang"), "--agent", "scenario")
+    running = home.start("send", script({"say": "begun\n"}, "hang"), "--agent", "scenario")
+    assert running.stdout is not None
+    assert running.stdout.readline() == "begun\n"
     try:
-        server = eventually(lambda: children_of(running.pid))[0]
-        listening = eventually(lambda: _listens_on(server))
-        assert listening == {"127.0.0.1"}
+        [server] = children_of(running.pid)
+        [(address, port)] = listens_on(server)
+        assert address == "127.0.0.1"
+        with pytest.raises(HTTPError) as refused:
+            urlopen(f"http://127.0.0.1:{port}/agentchat/api/status", timeout=10)
+        assert refused.value.code == 403
+        refused.value.close()
     finally:
         running.send_signal(signal.SIGTERM)
         running.communicate(timeout=DEADLINE_S)
 
 
-def _listens_on(pid: int) -> set[str]:
-    """Addresses that a process listens on."""
+def listens_on(pid: int) -> set[tuple[str, int]]:
+    """Addresses and ports that a process listens on."""
     sockets = set()
     for link in Path(f"/proc/{pid}/fd").glob("*"):
         try:
@@ -112,8 +118,9 @@ def _listens_on(pid: int) -> set[str]:
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         words = line.split()
         if words[3] == "0A" and words[9] in sockets:
-            packed = bytes.fromhex(words[1].split(":")[0])[::-1]
-            addresses.add(".".join(str(byte) for byte in packed))
+            host, port = words[1].split(":")
+            packed = bytes.fromhex(host)[::-1]
+            addresses.add((".".join(str(byte) for byte in packed), int(port, 16)))
     return addresses
 
 

@@ -22,6 +22,8 @@ export type Status = {
   readonly server_root: string;
   readonly policies: Readonly<Record<string, unknown>>;
   readonly features: Readonly<Record<string, boolean>>;
+  /** `notice`: what is wrong with the store, for people; nothing can be changed while it is not writable. */
+  readonly store?: { readonly writable: boolean; readonly notice: string | null };
 };
 
 export type ChatsQuery = {

@@ -13,7 +13,7 @@ import { FailureLine } from '../components/start/FailureLine';
 import { Suggestions } from '../components/start/Suggestions';
 import type { Failure } from '../state/stores';
 import { usePanel } from './context';
-import { highestPermission } from './policies';
+import { limitsOf } from './policies';
 import { useReadable } from './readable';
 
 export interface IComposerBoxProps {
@@ -38,7 +38,7 @@ export function ComposerBox(props: IComposerBoxProps): React.JSX.Element {
   const trans = useTrans();
   const { providers } = useReadable(session.providers);
   const { sendKey } = useReadable(preferences);
-  const highest = highestPermission(useReadable(status));
+  const limits = limitsOf(useReadable(status));
   const [refused, setRefused] = useState<Failure | null>(null);
 
   const agent = providers.find(provider => provider.id === settings.provider)?.name;
@@ -81,7 +81,7 @@ export function ComposerBox(props: IComposerBoxProps): React.JSX.Element {
       <SettingsBar
         settings={settings}
         providers={providers}
-        highest={highest}
+        limits={limits}
         onChange={wanted => void change(wanted)}
       />
     </>

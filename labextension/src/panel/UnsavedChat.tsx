@@ -31,10 +31,11 @@ const START: Omit<ChatSettings, 'provider'> = {
   effective_permission: 'ask',
 };
 
-/** A real agent before the tour, which has its own button. */
-function defaultAgent(providers: readonly Provider[]): string | null {
+/** The administrator's choice, else a real agent before the tour, which has its own button. */
+function defaultAgent(providers: readonly Provider[], preferred: unknown): string | null {
   const ready = providers.filter(provider => provider.available);
-  return (ready.find(provider => provider.id !== TOUR) ?? ready[0])?.id ?? null;
+  const chosen = ready.find(provider => provider.id === preferred);
+  return (chosen ?? ready.find(provider => provider.id !== TOUR) ?? ready[0])?.id ?? null;
 }
 
 export function UnsavedChat({ draft, focusRequest }: IUnsavedChatProps): React.JSX.Element {
@@ -42,12 +43,16 @@ export function UnsavedChat({ draft, focusRequest }: IUnsavedChatProps): React.J
   const trans = useTrans();
   const text = useReadable(draft);
   const providers = useReadable(session.providers);
-  const folder = folderName(PROJECT, useReadable(status));
+  const server = useReadable(status);
+  const folder = folderName(PROJECT, server);
   const [chosen, setChosen] = useState<ChatSettings | null>(null);
   const [sending, setSending] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
 
-  const settings = chosen ?? { ...START, provider: defaultAgent(providers.providers) };
+  const settings = chosen ?? {
+    ...START,
+    provider: defaultAgent(providers.providers, server?.policies.default_provider),
+  };
   const provider = providers.providers.find(known => known.id === settings.provider);
   const suggestions = useSuggestions(true, PROJECT, settings.provider);
   const tour = providers.providers.some(known => known.id === TOUR && known.available);

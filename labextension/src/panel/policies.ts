@@ -1,12 +1,20 @@
 /** What the server's status means for the interface; tolerant, since policies grow. */
 import type { Status } from '../client/answers';
-import { PERMISSIONS } from '../components/composer/settings';
-import type { Chat } from '../protocol/generated';
+import { MODES, PERMISSIONS, type ILimits } from '../components/composer/settings';
 
-/** The administrator's limit; `full` where none is told. */
-export function highestPermission(status: Status | null): Chat['permission'] {
-  const told = status?.policies.max_permission;
-  return PERMISSIONS.find(permission => permission === told) ?? 'full';
+function strings(value: unknown): readonly string[] | null {
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : null;
+}
+
+/** The administrator's limits; none where none are told. */
+export function limitsOf(status: Status | null): ILimits {
+  const policies = status?.policies ?? {};
+  const modes = strings(policies.allowed_modes);
+  return {
+    permission: PERMISSIONS.find(known => known === policies.max_permission) ?? 'full',
+    modes: modes && MODES.filter(mode => modes.includes(mode)),
+    models: strings(policies.allowed_models),
+  };
 }
 
 /** Last part of the server's root: what people call the folder that they work in. */
@@ -16,11 +24,13 @@ export function rootName(status: Status | null): string {
 
 /** What to call a chat's folder; null for a chat without a project. */
 export function folderName(project: string | null, status: Status | null): string | null {
-  return project === null ? null : project === '' ? rootName(status) || '/' : project;
+  if (project === null) {
+    return null;
+  }
+  return [project, rootName(status)].find(Boolean) ?? '/';
 }
 
-/** Why nothing can be stored now, for people; null when all is well. */
-export function readOnlyNotice(status: Status | null): string | null {
-  const told = status?.policies.read_only_reason;
-  return typeof told === 'string' && told !== '' ? told : null;
+/** What is wrong with the store, for people; null when all is well. */
+export function storeNotice(status: Status | null): string | null {
+  return status?.store?.notice ?? null;
 }

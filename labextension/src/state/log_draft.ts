@@ -5,6 +5,7 @@
  * what it changes, not what the chat holds.
  */
 import type { ChatLog, Cut, Orphan } from './log';
+import { indexOf, insert } from './ordered';
 import { changeTool, mergeChange, mergeText, mergeTool, prefixTool } from './parts';
 import type { ToolChange } from './parts';
 import type { AskPart, AskResolution, Part, ToolPart, Turn, UserPart } from './view';
@@ -249,15 +250,4 @@ export class LogDraft {
     this.turns[at] = draft;
     return draft;
   }
-}
-
-/** From the end, since what changes is nearly always the newest. */
-function indexOf(list: readonly { key: string }[], key: string): number {
-  return list.findLastIndex(entry => entry.key === key);
-}
-
-/** Keeps the order of `seq`; nearly always at the end. */
-function insert<T extends { readonly seq: number }>(list: T[], entry: T): void {
-  const before = list.findLastIndex(({ seq }) => seq <= entry.seq);
-  list.splice(before + 1, 0, entry);
 }

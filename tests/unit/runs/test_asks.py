@@ -10,7 +10,7 @@ from jupyter_agentchat.errors import BadRequest
 from jupyter_agentchat.protocol.events import Ask
 from jupyter_agentchat.protocol.resources import AskAnswer, Author
 from jupyter_agentchat.protocol.tools import AskOption, Question, QuestionOption
-from jupyter_agentchat.runs.asks import check_answer, resolution
+from jupyter_agentchat.runs.asks import check_answer, resolution, within
 
 PERMISSION = Ask(
     ask_id="p",
@@ -71,3 +71,19 @@ def test_secret_answers_reach_the_agent_but_not_the_log() -> None:
     assert answer.answers == {"one": "a", "key": "s3"}
     assert stored.answers == {"one": "a", "key": None}
     assert stored.by == Author(username="owner", name="You")
+
+
+def test_a_plan_offers_nothing_above_the_admins_maximum() -> None:
+    plan = Ask(
+        ask_id="p",
+        kind="plan",
+        title="Plan",
+        options=[
+            AskOption(id="ask", label="Approve", decision="allow", leads_to="ask"),
+            AskOption(id="edits", label="Accept edits", decision="allow", leads_to="accept_edits"),
+            AskOption(id="no", label="Keep planning", decision="deny"),
+        ],
+    )
+    assert within(plan, "full") is plan
+    assert [option.id for option in within(plan, "ask").options] == ["ask", "no"]
+    assert [option.id for option in within(plan, "read_only").options] == ["no"]

@@ -115,7 +115,7 @@ def test_both_stores_show_the_same_after_the_same_history(seed: int, tmp_path: P
         for step in range(60):
             clock.step = step
             answers = [
-                _answer(lambda s=store, r=random: _change(s, r, step))
+                _answer(lambda s=store, r=random, n=step: _change(s, r, n))
                 for store, random in zip(stores, randoms, strict=True)
             ]
             assert answers[0] == answers[1], f"step {step}"

@@ -17,6 +17,7 @@ from jupyter_agentchat.errors import StorageError
 from jupyter_agentchat.store.base import Store
 from jupyter_agentchat.store.conformance_samples import notice, prompt, record, run_of, started
 from jupyter_agentchat.store.filesystem import beside
+from jupyter_agentchat.store.migrations import PAGE_SIZE
 from jupyter_agentchat.store.sqlite import FILE_NAME, SqliteStore, open_store
 
 NOBODY = 65534
@@ -216,11 +217,12 @@ def test_a_damaged_store_that_cannot_be_rebuilt_is_still_shown(
     data_dir = tmp_path / "data"
     with closing(open_store(data_dir)) as store:
         store.create_chat(record("a"))
-        store.append("a", [notice("x" * 400) for _ in range(200)])
+        store.append("a", [notice("x" * 100) for _ in range(200)])
     path = data_dir / FILE_NAME
-    with path.open("r+b") as file:
-        file.truncate(path.stat().st_size - 6000)
-    before = path.read_bytes()
+    data = bytearray(path.read_bytes())
+    leaf = data.rindex(b"x" * 100) // PAGE_SIZE * PAGE_SIZE
+    data[leaf : leaf + PAGE_SIZE] = b"\x55" * PAGE_SIZE
+    path.write_bytes(data)
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -229,5 +231,7 @@ def test_a_damaged_store_that_cannot_be_rebuilt_is_still_shown(
     with closing(open_store(data_dir)) as store:
         assert not store.health.writable
         assert "no space left" in (store.health.notice or "")
-        assert store.chat("a").chat.last_seq == 200
-    assert path.read_bytes() == before
+        assert store.list_chats()[0][0].chat.last_seq == 200
+        with pytest.raises(StorageError):
+            store.events_before("a", None)
+    assert path.read_bytes() == data

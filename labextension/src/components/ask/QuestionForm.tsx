@@ -1,22 +1,16 @@
 /** An agent asks questions: one page each, earlier answers in sight, nothing sent before the last page. */
 import { useState } from 'react';
 
-import type { Ask, Question } from '../../protocol/generated';
+import type { Ask } from '../../protocol/generated';
 import type { AnswerOutcome } from '../../state/stores';
 import { Button, LinkButton } from '../common/Button';
 import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
+import { EarlierAnswers } from './EarlierAnswers';
 import { readKey } from './options';
 import { QuestionPage } from './QuestionPage';
-import {
-  answerOf,
-  buildAnswer,
-  choose,
-  EMPTY_ENTRY,
-  isAnswered,
-  type Entry,
-} from './questionState';
+import { buildAnswer, choose, EMPTY_ENTRY, isAnswered, type Entry } from './questionState';
 import { useAnswer, type Answer } from './useAnswer';
 import { useArmed } from './useArmed';
 
@@ -24,38 +18,6 @@ export interface IQuestionFormProps {
   ask: Ask;
   agentName: string;
   onAnswer: (answer: Answer) => Promise<AnswerOutcome>;
-}
-
-interface IEarlierProps {
-  questions: readonly Question[];
-  entries: ReadonlyMap<string, Entry>;
-  onChange: (page: number) => void;
-}
-
-function EarlierAnswers({ questions, entries, onChange }: IEarlierProps): React.JSX.Element {
-  const trans = useTrans();
-  return (
-    <>
-      {questions.map((question, index) => {
-        const entry = entries.get(question.id) ?? EMPTY_ENTRY;
-        const words = question.secret ? '••••' : answerOf(question, entry).join(', ');
-        const name = question.header || question.question;
-        return (
-          <div className="ac-question-earlier" key={question.id}>
-            <span className="ac-quiet ac-ellipsis">
-              <VisibleText text={name} />
-            </span>
-            <span className="ac-grow ac-ellipsis">
-              <VisibleText text={words} />
-            </span>
-            <LinkButton aria-label={trans.__('Change %1', name)} onClick={() => onChange(index)}>
-              {trans.__('Change')}
-            </LinkButton>
-          </div>
-        );
-      })}
-    </>
-  );
 }
 
 function Steps({ page, count }: { page: number; count: number }): React.JSX.Element {

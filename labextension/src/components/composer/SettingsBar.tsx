@@ -15,14 +15,14 @@ import {
   modeOptions,
   permissionOptions,
   type ChatSettings,
+  type ILimits,
   type SettingsChange,
 } from './settings';
 
 export interface ISettingsBarProps {
   settings: ChatSettings;
   providers: readonly Provider[];
-  /** The administrator's limit. */
-  highest: Chat['permission'];
+  limits: ILimits;
   onChange: (change: SettingsChange) => void;
 }
 
@@ -88,7 +88,7 @@ export function SettingsBar(props: ISettingsBarProps): React.JSX.Element {
   );
 }
 
-function pickersOf({ settings, providers, highest }: ISettingsBarProps, trans: Trans) {
+function pickersOf({ settings, providers, limits }: ISettingsBarProps, trans: Trans) {
   const provider = providers.find(known => known.id === settings.provider);
   const model = modelOf(provider, settings.model);
   const specs: IPickerSpec[] = [
@@ -107,7 +107,7 @@ function pickersOf({ settings, providers, highest }: ISettingsBarProps, trans: T
       icon: undefined,
       value: settings.model ?? model?.id ?? AGENTS_CHOICE,
       placeholder: settings.model ?? trans.__('Default model'),
-      options: modelOptions(provider, settings.model, trans),
+      options: modelOptions(provider, settings.model, limits, trans),
       change: value => ({ model: value === AGENTS_CHOICE ? null : value }),
       main: true,
     },
@@ -125,7 +125,7 @@ function pickersOf({ settings, providers, highest }: ISettingsBarProps, trans: T
       icon: 'edit',
       value: settings.mode,
       placeholder: settings.mode,
-      options: modeOptions(provider, trans),
+      options: modeOptions(provider, limits, trans),
       change: value => ({ mode: value as Chat['mode'] }),
       main: true,
     },
@@ -134,7 +134,7 @@ function pickersOf({ settings, providers, highest }: ISettingsBarProps, trans: T
       icon: 'shield',
       value: settings.effective_permission,
       placeholder: settings.effective_permission,
-      options: permissionOptions(provider, settings.mode, highest, trans),
+      options: permissionOptions(provider, settings.mode, limits, trans),
       change: value => ({ permission: value as Chat['permission'] }),
       main: true,
     },

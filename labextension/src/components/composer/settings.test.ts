@@ -13,6 +13,7 @@ import {
   permissionOptions,
   raisesToFull,
   type ChatSettings,
+  type ILimits,
 } from './settings';
 
 const PROVIDER = {
@@ -47,6 +48,8 @@ const SETTINGS: ChatSettings = {
   effective_permission: 'ask',
 };
 
+const ALL: ILimits = { permission: 'full', modes: null, models: null };
+
 const brief = (options: { label: string; disabled?: boolean }[]) =>
   options.map(({ label, disabled }) => (disabled ? `(${label})` : label));
 
@@ -67,7 +70,7 @@ describe('models and efforts', () => {
   });
 
   it('keeps a model that the agent does not list', () => {
-    expect(brief(modelOptions(PROVIDER, 'opus-next', english))).toEqual([
+    expect(brief(modelOptions(PROVIDER, 'opus-next', ALL, english))).toEqual([
       'Sonnet',
       'Haiku',
       'opus-next',
@@ -75,27 +78,35 @@ describe('models and efforts', () => {
   });
 
   it('has a choice also before the agent has told its models', () => {
-    expect(brief(modelOptions(undefined, null, english))).toEqual(['Default model']);
+    expect(brief(modelOptions(undefined, null, ALL, english))).toEqual(['Default model']);
   });
 });
 
 describe('modes and permissions', () => {
   it('lists what the agent has, from the strictest on, with its own notes', () => {
-    expect(brief(modeOptions(PROVIDER, english))).toEqual(['Plan', 'Code']);
-    const options = permissionOptions(PROVIDER, 'code', 'full', english);
+    expect(brief(modeOptions(PROVIDER, ALL, english))).toEqual(['Plan', 'Code']);
+    const options = permissionOptions(PROVIDER, 'code', ALL, english);
     expect(brief(options)).toEqual(['Read only', 'Ask first', 'Full access']);
     expect(options[1]?.note).toBe('Edits in git are not asked.');
   });
 
   it('greys what the mode or the administrator does not allow', () => {
-    expect(brief(permissionOptions(PROVIDER, 'plan', 'full', english))).toEqual([
+    expect(brief(permissionOptions(PROVIDER, 'plan', ALL, english))).toEqual([
       'Read only',
       '(Ask first)',
       '(Full access)',
     ]);
-    const limited = permissionOptions(PROVIDER, 'code', 'ask', english);
+    const limited = permissionOptions(PROVIDER, 'code', { ...ALL, permission: 'ask' }, english);
     expect(brief(limited)).toEqual(['Read only', 'Ask first', '(Full access)']);
     expect(limited[2]?.note).toContain('administrator');
+    expect(brief(modeOptions(PROVIDER, { ...ALL, modes: ['code'] }, english))).toEqual([
+      '(Plan)',
+      'Code',
+    ]);
+    expect(brief(modelOptions(PROVIDER, null, { ...ALL, models: ['haiku'] }, english))).toEqual([
+      '(Sonnet)',
+      'Haiku',
+    ]);
   });
 
   it('takes the stricter of mode and permission', () => {

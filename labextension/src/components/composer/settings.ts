@@ -20,6 +20,13 @@ export const MODES: readonly Mode[] = ['chat', 'plan', 'code', 'review', 'debug'
 /** From the strictest to the widest. */
 export const PERMISSIONS: readonly Permission[] = ['read_only', 'ask', 'accept_edits', 'full'];
 
+/** What the administrator allows; null where everything is allowed. */
+export interface ILimits {
+  permission: Permission;
+  modes: readonly Mode[] | null;
+  models: readonly string[] | null;
+}
+
 /** The value that means "let the agent choose". */
 export const AGENTS_CHOICE = '';
 
@@ -68,6 +75,10 @@ export function agentOptions(providers: readonly Provider[], trans: Trans): IPic
   }));
 }
 
+function notAllowed(trans: Trans): string {
+  return trans.__('Not allowed by the administrator of this server.');
+}
+
 export function modelOf(provider: Provider | undefined, model: string | null): Model | undefined {
   const models = provider?.models ?? [];
   return models.find(known => (model ? known.id === model : known.default));
@@ -76,10 +87,15 @@ export function modelOf(provider: Provider | undefined, model: string | null): M
 export function modelOptions(
   provider: Provider | undefined,
   model: string | null,
+  limits: ILimits,
   trans: Trans,
 ): IPickerOption[] {
   const models = provider?.models ?? [];
-  const options: IPickerOption[] = models.map(({ id, name }) => ({ value: id, label: name }));
+  const options: IPickerOption[] = models.map(({ id, name }) =>
+    limits.models?.includes(id) === false
+      ? { value: id, label: name, note: notAllowed(trans), disabled: true }
+      : { value: id, label: name },
+  );
   if (!models.some(known => known.default)) {
     options.unshift({ value: AGENTS_CHOICE, label: trans.__('Default model') });
   }
@@ -99,28 +115,33 @@ export function effortOptions(model: Model | undefined, trans: Trans): IPickerOp
       ];
 }
 
-export function modeOptions(provider: Provider | undefined, trans: Trans): IPickerOption[] {
+export function modeOptions(
+  provider: Provider | undefined,
+  limits: ILimits,
+  trans: Trans,
+): IPickerOption[] {
   const offered = provider?.modes.length ? provider.modes : MODES;
-  return MODES.filter(mode => offered.includes(mode)).map(mode => ({
-    value: mode,
-    ...modeWords(mode, trans),
-  }));
+  return MODES.filter(mode => offered.includes(mode)).map(mode => {
+    const { label, note } = modeWords(mode, trans);
+    return limits.modes?.includes(mode) === false
+      ? { value: mode, label, note: notAllowed(trans), disabled: true }
+      : { value: mode, label, note };
+  });
 }
 
-/** Permissions with what they mean for this agent; those above `highest` or the mode are greyed. */
+/** Permissions with what they mean for this agent; those above the limit or the mode are greyed. */
 export function permissionOptions(
   provider: Provider | undefined,
   mode: Mode,
-  highest: Permission,
+  limits: ILimits,
   trans: Trans,
 ): IPickerOption[] {
   const offered = provider?.permissions.length ? provider.permissions : PERMISSIONS;
   return PERMISSIONS.filter(permission => offered.includes(permission)).map(permission => {
     const { label, note } = permissionWords(permission, trans);
     const rank = PERMISSIONS.indexOf(permission);
-    if (rank > PERMISSIONS.indexOf(highest)) {
-      const reason = trans.__('Not allowed by the administrator of this server.');
-      return { value: permission, label, note: reason, disabled: true };
+    if (rank > PERMISSIONS.indexOf(limits.permission)) {
+      return { value: permission, label, note: notAllowed(trans), disabled: true };
     }
     if (rank > PERMISSIONS.indexOf(TOP[mode])) {
       const reason = trans.__('Not in the mode %1.', modeWords(mode, trans).label);

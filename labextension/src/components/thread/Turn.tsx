@@ -1,36 +1,16 @@
 /** One run in the thread: the person's message, then what the agent did, then what it took. */
 import { memo, useCallback, useState } from 'react';
 
-import { assertNever } from '../common/assertNever';
+import { threadItems } from '../../state/select';
+import type { AskPart, ThreadItem, Turn as TurnData, TurnAgent } from '../../state/view';
 import { formatTime } from '../common/format';
 import { useServices } from '../common/services';
 import { useTrans, type Trans } from '../common/trans';
-import { Markdown } from '../markdown/Markdown';
-import { threadItems } from '../../state/select';
-import type {
-  AskPart,
-  Part,
-  ThreadItem,
-  ToolPart,
-  Turn as TurnData,
-  TurnAgent,
-  UserPart,
-} from '../../state/view';
 import { ToolList } from '../tools/ToolList';
-import { AskRecord } from './AskRecord';
-import { ErrorBlock } from './ErrorBlock';
 import { Interrupted } from './Interrupted';
-import { Reasoning } from './Reasoning';
-import {
-  ForkedLine,
-  NoticeLine,
-  ResumeRefused,
-  RewoundLine,
-  SystemLine,
-  UnknownEvent,
-} from './SmallParts';
+import { PartView } from './PartView';
 import { TurnFooter } from './TurnFooter';
-import { UserMessage, type IUserMessageProps } from './UserMessage';
+import { messageOf, UserMessage } from './UserMessage';
 
 export interface ITurnProps {
   turn: TurnData;
@@ -38,50 +18,6 @@ export interface ITurnProps {
   live: boolean;
   /** Sends its prompt again; null unless it is the last turn and nothing runs. */
   onRetry: (() => void) | null;
-}
-
-/** What a message shows of a part. */
-function messageOf({ text, attachments, author, time }: UserPart): IUserMessageProps {
-  return { text, attachments, author, time };
-}
-
-type OtherPart = Exclude<Part, ToolPart>;
-
-function PartView({
-  part,
-  live,
-  onRetry,
-}: { part: OtherPart } & Omit<ITurnProps, 'turn'>): React.JSX.Element | null {
-  switch (part.type) {
-    case 'text':
-      return (
-        <div className="ac-answer" aria-busy={live && !part.done}>
-          <Markdown text={part.text} done={part.done || !live} />
-        </div>
-      );
-    case 'reasoning':
-      return <Reasoning part={part} live={live} />;
-    case 'ask':
-      return <AskRecord ask={part} live={live} />;
-    case 'user':
-      return <UserMessage {...messageOf(part)} />;
-    case 'notice':
-      return <NoticeLine part={part} />;
-    case 'error':
-      return <ErrorBlock part={part} onRetry={onRetry} />;
-    case 'system':
-      return <SystemLine part={part} />;
-    case 'resume_refused':
-      return <ResumeRefused part={part} />;
-    case 'forked':
-      return <ForkedLine part={part} />;
-    case 'rewound':
-      return <RewoundLine part={part} />;
-    case 'unknown':
-      return <UnknownEvent part={part} />;
-    default:
-      return assertNever(part);
-  }
 }
 
 function agentWords(agent: TurnAgent, model: string | null, trans: Trans): string {

@@ -2,6 +2,7 @@
 import { memo } from 'react';
 
 import type { Attachment, Author } from '../../protocol/generated';
+import type { UserPart } from '../../state/view';
 import { IconButton } from '../common/Button';
 import { formatBytes, formatTime } from '../common/format';
 import { useServices } from '../common/services';
@@ -48,6 +49,11 @@ export interface IUserMessageProps {
   author: Author | null;
   /** ISO time; null while it is on its way. */
   time: string | null;
+}
+
+/** What a message shows of a part. */
+export function messageOf({ text, attachments, author, time }: UserPart): IUserMessageProps {
+  return { text, attachments, author, time };
 }
 
 export const UserMessage = memo(function UserMessage(props: IUserMessageProps) {

@@ -38,12 +38,12 @@ export function OutputText({
   return (
     <div className="ac-output">
       {end ? more : null}
-      {/* it scrolls when it is long, so the keyboard must reach it */}
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <pre
         className="ac-output-text"
         role="region"
         aria-label={label}
+        // it scrolls when it is long, so the keyboard must reach it
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={all ? 0 : undefined}
       >
         <AnsiText text={all ? lastCharacters(text) : clip.text} />

@@ -1,12 +1,11 @@
 /** What a tool call shows when it is open, by its kind. */
 import type { AskPart, ToolPart } from '../../state/view';
-import { formatBytes } from '../common/format';
-import { useServices } from '../common/services';
 import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { isWholeCommand, type Subject } from './describe';
 import { DiffList } from './DiffList';
 import { HitList } from './HitList';
+import { OtherBlocks } from './OtherBlocks';
 import { readHits } from './hits';
 import { otherBlocks, outputText } from './output';
 import { OutputText } from './OutputText';
@@ -15,41 +14,6 @@ export interface IToolBodyProps {
   tool: ToolPart;
   subject: Subject;
   ask: AskPart | null;
-}
-
-const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i;
-
-/** Pictures as pictures; outputs kept beside the log as links. */
-function OtherBlocks({ tool }: { tool: ToolPart }): React.JSX.Element | null {
-  const trans = useTrans();
-  const { blobUrl } = useServices();
-  return (
-    <>
-      {otherBlocks(tool).map((block, index) => {
-        if (block.type === 'image') {
-          return PICTURE.test(block.mime) ? (
-            <img
-              key={index}
-              className="ac-tool-picture"
-              alt={trans.__('Output of the tool')}
-              src={`data:${block.mime};base64,${block.data}`}
-            />
-          ) : null;
-        }
-        const words = trans.__('The whole output is %1.', formatBytes(block.size));
-        return (
-          <p className="ac-tool-note" key={index}>
-            {words}{' '}
-            {blobUrl === null ? null : (
-              <a href={blobUrl(block.blob_id)} target="_blank" rel="noopener noreferrer">
-                {trans.__('Download')}
-              </a>
-            )}
-          </p>
-        );
-      })}
-    </>
-  );
 }
 
 /** The exact command of a shell call, where the line above does not say it all. */
