@@ -3,7 +3,7 @@ const layers = [
   ['plugins'],
   ['panel', 'widget'],
   ['components'],
-  ['state', 'markdown'],
+  ['state'],
   ['client', 'markdown'],
   ['protocol'],
 ];

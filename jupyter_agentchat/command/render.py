@@ -72,7 +72,7 @@ class TextPrinter:
         said = self._said.get(item, "")
         if event.get("final"):
             text = event.get("text") or ""
-            new = text[len(said) :] if text.startswith(said) else f"\n{text}"
+            new = rest_of(text, said)
             self._said[item] = text
         else:
             new = event.get("delta") or ""
@@ -109,6 +109,15 @@ class TextPrinter:
         for diff in event.get("diffs") or []:
             path, added, removed = diff.get("path"), diff.get("added"), diff.get("removed")
             self._screen.note(f"  {path}  +{added} -{removed}", "dim")
+
+
+def rest_of(text: str, said: str) -> str:
+    """What a final adds to what its deltas have said; all of it where they said something else."""
+    if text.startswith(said):
+        return text[len(said) :]
+    if text.rstrip() == said.rstrip():
+        return ""  # some agents trim their finals
+    return f"\n{text}"
 
 
 def describe_tool(event: Json) -> str:

@@ -5,18 +5,21 @@ A migration is never changed once it was released; the next one is added to MIGR
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from ..errors import StorageError
 from ..protocol.base import now
+from .damage import Damaged
 
 Migration = Callable[[sqlite3.Connection], None]
 
 PAGE_SIZE: Final = 2048
 """Bytes. Half of SQLite's default: an append rewrites a whole page (performance P10). It is never
 changed, since a damaged store is read by it."""
+NAME: Final = re.compile(r"m\d{3}_[a-z0-9_]+")
 
 
 def m001_chats_events_runs(connection: sqlite3.Connection) -> None:
@@ -124,7 +127,7 @@ def check_version(
 ) -> list[Migration]:
     """The migrations that are still to be applied. Writes nothing.
 
-    Raises StorageError when a newer version, or another program, wrote this database.
+    Raises StorageError when a newer version, or another program, wrote this database; Damaged.
     """
     known = [migration.__name__ for migration in migrations]
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
@@ -136,6 +139,8 @@ def check_version(
         )
     applied = [row[0] for row in connection.execute("SELECT name FROM migrations ORDER BY number")]
     unknown = [name for name in applied if name not in known]
+    if not all(isinstance(name, str) and NAME.fullmatch(name) for name in unknown):
+        raise Damaged("the names of the migrations are broken")
     if unknown:
         raise StorageError(
             f"The chats were written by a newer version of jupyter_agentchat ({unknown[-1]}): "

@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..protocol.base import now
+from .damage import FAILURES, Damaged, is_damage
 from .filesystem import beside
 from .migrations import check_version
 from .salvage import salvage
-from .sqlite_connection import Damaged, connect, is_damage, is_sound
+from .sqlite_connection import connect, is_sound
 
 LOCK_DEADLINE_S = 30.0
 
@@ -102,7 +103,7 @@ def _is_sound_file(path: Path) -> bool:
     try:
         check_version(connection)
         return is_sound(connection)
-    except sqlite3.DatabaseError as error:
+    except FAILURES as error:
         if is_damage(error):
             return False
         raise

@@ -22,6 +22,7 @@ from ..protocol.resources import Chat
 from .base import ChatRecord
 from .carve import carve
 from .chat_rows import insert_chat
+from .damage import FAILURES
 from .filesystem import beside, prepare_file
 from .migrations import MIGRATIONS, PAGE_SIZE, migrate
 from .rows import checksum, encode_body
@@ -93,7 +94,7 @@ def _open_source(copy: Path) -> sqlite3.Connection | None:
     # beside an empty file SQLite throws the log away, and the log may hold everything
     source = _try_source(copy) if copy.stat().st_size else None
     if source is None:
-        _renew_first_page(copy)
+        _renew_schema(copy)
         source = _try_source(copy)
     return source
 
@@ -106,14 +107,14 @@ def _try_source(copy: Path) -> sqlite3.Connection | None:
         names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
         if {"chats", "events"} <= names:
             return connection
-    except sqlite3.DatabaseError:
+    except FAILURES:
         pass
     if connection is not None:
         connection.close()
     return None
 
 
-def _renew_first_page(copy: Path) -> None:
+def _renew_schema(copy: Path) -> None:
     """Replace a ruined header and schema by those of a new database.
 
     Tables get their pages in the order of the migrations, so those of the first lie where a new
@@ -124,14 +125,18 @@ def _renew_first_page(copy: Path) -> None:
     connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
     connection.execute("PRAGMA journal_mode=WAL")
     migrate(connection, MIGRATIONS[:1])
+    of_tables = {row[0] for row in connection.execute("SELECT rootpage FROM sqlite_master")}
     connection.close()
-    page = bytearray(template.read_bytes()[:PAGE_SIZE])
+    data = bytearray(template.read_bytes())
     with copy.open("r+b") as file:
-        size = file.seek(0, 2)
-        page[28:32] = (max(size, PAGE_SIZE) // PAGE_SIZE).to_bytes(4, "big")
-        page[24:28] = page[92:96]  # else SQLite does not believe the size
-        file.seek(0)
-        file.write(page)
+        size = max(file.seek(0, 2), len(data))
+        data[28:32] = (size // PAGE_SIZE).to_bytes(4, "big")
+        data[24:28] = data[92:96]  # else SQLite does not believe the size
+        for start in range(0, len(data), PAGE_SIZE):
+            if start // PAGE_SIZE + 1 not in of_tables:
+                file.seek(start)
+                file.write(data[start : start + PAGE_SIZE])
+        file.truncate(size // PAGE_SIZE * PAGE_SIZE)
 
 
 def _applied(source: sqlite3.Connection | None) -> set[str]:
@@ -139,14 +144,14 @@ def _applied(source: sqlite3.Connection | None) -> set[str]:
         return set()
     try:
         return {row[0] for row in source.execute("SELECT name FROM migrations")}
-    except sqlite3.DatabaseError:
+    except FAILURES:
         return set()
 
 
 def _copy(source: sqlite3.Connection, copy: Path, target: sqlite3.Connection) -> Saved:
     for table, key in KEYS.items():
         _copy_table(source, target, table, key)
-    with suppress(sqlite3.DatabaseError):
+    with suppress(*FAILURES):
         source.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     for row in carve(copy):  # also where the tree looks whole: it may have lost a branch
         _insert(target, INSERT_EVENT, row)
@@ -183,7 +188,7 @@ def _walk(source: sqlite3.Connection, query: str) -> Iterator[Row]:
     """Rows up to the damage. Raises _Unreadable there, and nothing of what the taker does."""
     try:
         yield from source.execute(query)
-    except sqlite3.DatabaseError as error:
+    except FAILURES as error:
         raise _Unreadable from error
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import StorageError
+from .damage import FAILURES, is_damage
 from .filesystem import JournalMode, beside
 from .migrations import check_version
 
@@ -22,12 +23,6 @@ NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 NOT_ALLOWED: Final = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOTDIR)
 
 Values = Sequence[Any] | Mapping[str, Any]
-
-
-class Damaged(sqlite3.DatabaseError):
-    """Our own finding that the file is broken; SQLite might open it all the same."""
-
-    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
 def connect(address: str) -> sqlite3.Connection:
@@ -57,17 +52,11 @@ def set_journal_mode(connection: sqlite3.Connection, mode: JournalMode) -> bool:
     return bool(found == "wal")
 
 
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file itself is broken, or is no database."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
 def is_sound(connection: sqlite3.Connection) -> bool:
     """SQLite's own check of the file's structure."""
     try:
         return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
-    except sqlite3.DatabaseError as error:
+    except FAILURES as error:
         if is_damage(error):
             return False
         raise
@@ -83,7 +72,7 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection | None, bool]:
                 log = beside(path, "-wal")
                 left = options == "immutable=1" and log.exists() and log.stat().st_size > 0
                 return connection, left
-        except (sqlite3.Error, StorageError, OSError) as error:
+        except (*FAILURES, StorageError, OSError) as error:
             _log.info("%s cannot be read with %s: %s", path, options, error)
         if connection is not None:
             connection.close()

@@ -14,15 +14,14 @@ from typing import Any, Final
 from ..errors import BadRequest, StorageError
 from . import recovery
 from .base import StoreHealth
+from .damage import FAILURES, Damaged, is_damage
 from .filesystem import JournalMode, beside, prepare_directory, prepare_file
 from .migrations import PAGE_SIZE, check_version, migrate
 from .sqlite_connection import (
-    Damaged,
     Values,
     connect,
     explain,
     fetch,
-    is_damage,
     is_sound,
     open_for_reading,
     set_journal_mode,
@@ -76,7 +75,7 @@ class Database:
         connection = self.ready(write=False)
         try:
             return fetch(connection, sql, values)
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        except (*FAILURES, UnicodeEncodeError, OverflowError) as error:
             raise self.failure(error) from error
 
     def checkpoint(self) -> None:
@@ -106,11 +105,11 @@ class Database:
         try:
             try:
                 self._attach()
-            except sqlite3.DatabaseError as error:
+            except FAILURES as error:
                 if not is_damage(error):
                     raise
                 self._rebuild()
-        except (sqlite3.Error, OSError, StorageError) as error:
+        except (*FAILURES, OSError, StorageError) as error:
             reason = error.message if isinstance(error, StorageError) else explain(error, self.path)
             _log.error("the chat store %s is read-only: %s", self.path, reason)
             self._attach_read_only(reason, known=not isinstance(error, StorageError))
@@ -175,7 +174,7 @@ class Database:
         self._connection = connection
         try:
             kept = connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
-        except sqlite3.Error:
+        except FAILURES:
             kept = None
         self.epoch = kept[0] if kept else secrets.token_hex(8)
         self.health = StoreHealth(writable=False, notice=f"Chats are read-only. {reason}")
@@ -208,7 +207,7 @@ class Database:
         if isinstance(error, UnicodeEncodeError | OverflowError):
             return BadRequest("A text or number in this request cannot be stored.")
         message = explain(error, self.path)
-        if isinstance(error, sqlite3.Error) and is_damage(error) and self._identity is not None:
+        if is_damage(error) and self._identity is not None:
             self._repair()
             message = self.health.notice or "The chat store could not be read: try again."
         return StorageError(message, path=str(self.path))
@@ -225,5 +224,5 @@ class Database:
     def _repair(self) -> None:
         try:
             self._rebuild()
-        except (sqlite3.Error, OSError, StorageError) as error:
+        except (*FAILURES, OSError, StorageError) as error:
             self._attach_read_only(explain(error, self.path), known=True)

@@ -196,15 +196,22 @@ def _events(
     connection: sqlite3.Connection, sql: str, chat_id: str
 ) -> Callable[[int, int, int], list[StoredEvent]]:
     def page(first: int, last: int, count: int) -> list[StoredEvent]:
-        return [
-            _event(chat_id, row) for row in fetch(connection, sql, (chat_id, first, last, count))
-        ]
+        rows = fetch(connection, sql, (chat_id, first, last, count))
+        events = [_event(chat_id, row) for row in rows]
+        if None not in events:
+            return events  # type: ignore[return-value]
+        # a notice where an event is damaged, if its seq can be believed at all
+        seqs = [row[0] for row in rows if isinstance(row[0], int) and first <= row[0] <= last]
+        found = {seq: damaged_event(chat_id, seq) for seq in seqs}
+        found |= {event.seq: event for event in events if event is not None}
+        return [found[seq] for seq in sorted(found, reverse=sql == FALLING)]
 
     return page
 
 
-def _event(chat_id: str, row: tuple[Any, ...]) -> StoredEvent:
+def _event(chat_id: str, row: tuple[Any, ...]) -> StoredEvent | None:
+    """The event of a row; None when it is not what was stored."""
     seq, time, run_id, kind, total, body = row
     if checksum(seq, time, run_id, kind, body) != total:
-        return damaged_event(chat_id, seq)
+        return None
     return StoredEvent(chat_id, seq, time, run_id, kind, body)

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Protocol
 
 from ..errors import StorageError
+from .damage import FAILURES
 
 
 class Owner(Protocol):
@@ -41,7 +42,7 @@ class Block:
             if self._durable:
                 connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN IMMEDIATE" if self._write else "BEGIN")
-        except sqlite3.Error as error:
+        except FAILURES as error:
             self._end(connection)
             raise self._owner.failure(error) from error
         return connection
@@ -58,10 +59,10 @@ class Block:
         if error is None and self._write:
             try:
                 connection.execute("COMMIT")
-            except sqlite3.Error as failed:
+            except FAILURES as failed:
                 error = failed
         self._end(connection)
-        if isinstance(error, sqlite3.Error | UnicodeEncodeError | OverflowError):
+        if isinstance(error, (*FAILURES, UnicodeEncodeError, OverflowError)):
             raise self._owner.failure(error) from error
         if error is None and self._write:
             self._owner.committed()
@@ -73,5 +74,5 @@ class Block:
                 connection.execute("ROLLBACK")
             if self._durable:
                 connection.execute("PRAGMA synchronous=NORMAL")
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise self._owner.failure(error) from error

@@ -45,6 +45,7 @@ class Home:
         }
         folder = self.path / ".jupyter"
         folder.mkdir(exist_ok=True)
+        agents |= traits.pop("provider_settings", {})
         config = {"AgentChatApp": {"provider_settings": agents, **traits}}
         (folder / "jupyter_server_config.json").write_text(json.dumps(config))
 

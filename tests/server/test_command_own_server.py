@@ -13,7 +13,9 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -122,6 +124,41 @@ def listens_on(pid: int) -> set[tuple[str, int]]:
             packed = bytes.fromhex(host)[::-1]
             addresses.add((".".join(str(byte) for byte in packed), int(port, 16)))
     return addresses
+
+
+class NotForUs(BaseHTTPRequestHandler):
+    """A server without our extension, or, below /locked/, one that wants a password."""
+
+    def do_GET(self) -> None:
+        locked = self.path.startswith("/locked/")
+        body = b'{"error": {"code": "forbidden", "message": "no", "details": {}}}'
+        self.send_response(403 if locked else 404)
+        self.end_headers()
+        self.wfile.write(body if locked else b"<h1>404</h1>")
+
+    def log_message(self, *_arguments: object) -> None:
+        """Silent."""
+
+
+def test_servers_that_cannot_be_used_are_passed_over_and_named(home: Home) -> None:
+    runtime = home.path / "runtime"
+    runtime.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), NotForUs) as other:
+        thread = Thread(target=other.serve_forever)
+        thread.start()
+        try:
+            for name in ("", "locked/"):
+                url = f"http://127.0.0.1:{other.server_port}/{name}"
+                info = {"pid": os.getpid(), "url": url, "root_dir": str(home.project), "token": ""}
+                (runtime / f"jpserver-{len(name)}.json").write_text(json.dumps(info))
+            prompt = ("send", "hello", "--agent", "scenario")
+            done = home.run(*prompt, JUPYTER_RUNTIME_DIR=str(runtime))
+        finally:
+            other.shutdown()
+            thread.join()
+    assert (done.returncode, done.stdout) == (0, "You said: hello\n"), done.stderr
+    assert "/ does not answer for chats" in done.stderr
+    assert "/locked/ does not take its token" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from jupyter_agentchat.command.main import main
 
 from .command import DEADLINE_S, RunningServer, eventually, make_home, script
 
@@ -166,3 +169,8 @@ def test_help_and_version_need_neither_server_nor_tornado() -> None:
     version, loaded = done.stdout.splitlines()
     assert version.count(".") == 2
     assert loaded == "set()"
+
+
+def test_jupyter_finds_the_command_under_its_name() -> None:
+    [found] = entry_points(group="console_scripts", name="jupyter-agentchat")
+    assert found.load() is main

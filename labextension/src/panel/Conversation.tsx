@@ -96,7 +96,7 @@ interface IActivityProps extends Pick<IConversationProps, 'store' | 'chat'> {
   onShow: (id: string) => void;
 }
 
-/** Working line, plan and asks: one set of buttons, where they cannot scroll away. */
+/** Working line, asks and plan: one set of buttons, where they cannot scroll away. */
 function Activity({ store, chat, onShow }: IActivityProps): React.JSX.Element {
   const run = useReadable(store.run);
   const { turns } = useReadable(store.thread);
@@ -106,7 +106,6 @@ function Activity({ store, chat, onShow }: IActivityProps): React.JSX.Element {
   return (
     <>
       <WorkingLine run={run} turn={turn} onStop={() => void store.cancel()} />
-      <PlanCard entries={checklist(turns)} running={run.running} />
       <AskArea
         asks={run.asks}
         agentName={names.agent(chat?.provider ?? null)}
@@ -114,6 +113,7 @@ function Activity({ store, chat, onShow }: IActivityProps): React.JSX.Element {
         onShow={onShow}
         takeFocus={text.trim() === '' && isFocused(store.id)}
       />
+      <PlanCard entries={checklist(turns)} running={run.running} />
     </>
   );
 }

@@ -23,6 +23,7 @@ export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Elemen
   const { session, status, navigation, host } = usePanel();
   const trans = useTrans();
   const view = useReadable(session.list);
+  const tabId = useReadable(model.tabId);
   const renamingId = useReadable(model.renamingId);
   const focusRequest = useReadable(focusRequests);
   const root = rootName(useReadable(status));
@@ -64,10 +65,11 @@ export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Elemen
         <UnsavedChat draft={model.draft} focusRequest={focusRequest} />
       ) : (
         <ChatList
+          focusRequest={focusRequest}
           view={view}
           rootName={root}
           providerName={providerName}
-          openId={null}
+          openId={tabId}
           renamingId={renamingId}
           actions={actions}
           onQuery={query => session.list.setQuery(query)}

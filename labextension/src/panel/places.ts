@@ -16,7 +16,9 @@ export class Places {
     private readonly shell: JupyterFrontEnd.IShell | ILabShell,
     private readonly model: ISideModel,
     private readonly preferred: () => Place,
-  ) {}
+  ) {
+    this.tabs.currentChanged.connect((_, tab) => model.tabId.set(tab?.content.chatId ?? null));
+  }
 
   /** Called once, before anything is opened. */
   connect(context: IPanelContext, side: SidePanel): void {

@@ -1,6 +1,6 @@
 /** The menu of a chat, in the list and in its header. Its entries are commands, so plugins can change them. */
+import { MenuSvg } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
-import { Menu } from '@lumino/widgets';
 
 import type { Chat } from '../protocol/generated';
 import type { IHost } from './context';
@@ -22,7 +22,7 @@ export const COMMANDS = {
 
 export function menuShower(commands: CommandRegistry): IHost['showMenu'] {
   return (chat: Chat, at, place) => {
-    const menu = new Menu({ commands });
+    const menu = new MenuSvg({ commands });
     const { id } = chat;
     if (place === 'list') {
       menu.addItem({ command: COMMANDS.openChat, args: { id, main: false, menu: true } });
@@ -30,7 +30,9 @@ export function menuShower(commands: CommandRegistry): IHost['showMenu'] {
     }
     menu.addItem({ command: COMMANDS.rename, args: { id, inline: place === 'list' } });
     menu.addItem({ type: 'separator' });
-    menu.addItem({ command: COMMANDS.markUnread, args: { id } });
+    if (!chat.unread) {
+      menu.addItem({ command: COMMANDS.markUnread, args: { id } });
+    }
     menu.addItem({ command: COMMANDS.pin, args: { id, pinned: !chat.pinned } });
     menu.addItem({ command: COMMANDS.archive, args: { id, archived: !chat.archived } });
     menu.addItem({ type: 'separator' });

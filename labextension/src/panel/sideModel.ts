@@ -5,6 +5,8 @@ import type { Value } from '../state/value';
 export interface ISideModel {
   /** The chat that is open, null for the list. */
   readonly openId: Value<string | null>;
+  /** The chat of the main area that was in front last, as long as its tab is open. */
+  readonly tabId: Value<string | null>;
   /** The chat whose title is being edited in the list. */
   readonly renamingId: Value<string | null>;
   readonly draft: NewDraft;

@@ -2,7 +2,13 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { InputDialog, showErrorMessage } from '@jupyterlab/apputils';
 
-import { archiveIcon, deleteIcon, pinIcon, renameIcon } from '../components/icons/labIcons';
+import {
+  archiveIcon,
+  deleteIcon,
+  pinIcon,
+  renameIcon,
+  unreadIcon,
+} from '../components/icons/labIcons';
 import type { Chat } from '../protocol/generated';
 import { COMMANDS } from '../panel/rowMenu';
 import { flag, text, type Args } from './args';
@@ -55,6 +61,7 @@ function activate(
 
   commands.addCommand(COMMANDS.markUnread, {
     label: trans.__('Mark as unread'),
+    icon: unreadIcon,
     isEnabled: args => chatOf(args)?.unread === false,
     execute: args => {
       const chat = chatOf(args);

@@ -37,6 +37,7 @@ function activate(
   const trans = (translator ?? nullTranslator).load(TRANSLATION_DOMAIN);
   const model: ISideModel = {
     openId: new Value<string | null>(null),
+    tabId: new Value<string | null>(null),
     renamingId: new Value<string | null>(null),
     draft: new NewDraft(),
   };

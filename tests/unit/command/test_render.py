@@ -43,6 +43,10 @@ def test_a_final_that_says_something_else_is_said_whole(pipe: Any) -> None:
     assert said(pipe, delta("Draft"), final("Another text"))[0] == "Draft\nAnother text"
 
 
+def test_a_final_that_was_only_trimmed_is_not_said_again(pipe: Any) -> None:
+    assert said(pipe, delta("Hello \n"), final("Hello"))[0] == "Hello \n"
+
+
 def test_items_are_paragraphs_and_the_last_line_is_ended(pipe: Any) -> None:
     end = {"type": "complete", "outcome": "completed"}
     assert said(pipe, final("one", "a"), final("two\n", "b"), end)[0] == "one\n\ntwo\n"

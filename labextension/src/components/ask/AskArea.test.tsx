@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { Ask } from '../../protocol/generated';
 import type { AnswerOutcome } from '../../state/stores';
-import { ask, fakeServices, question } from '../../testing/threadFixtures';
+import { ask, fakeServices, question } from '../../testing/thread_fixtures';
 import { ServicesContext } from '../common/services';
 import { AskArea } from './AskArea';
 import type { Answer } from './useAnswer';
@@ -13,9 +13,10 @@ import type { Answer } from './useAnswer';
 let answers: [string, Answer][] = [];
 let outcome: AnswerOutcome = { ok: true };
 
-function show(asks: Ask[], takeFocus = false) {
-  const services = fakeServices();
-  const area = (
+const services = fakeServices();
+
+function area(asks: Ask[], takeFocus: boolean) {
+  return (
     <StrictMode>
       <ServicesContext.Provider value={services}>
         <div className="ac-root">
@@ -34,8 +35,9 @@ function show(asks: Ask[], takeFocus = false) {
       </ServicesContext.Provider>
     </StrictMode>
   );
-  return render(area);
 }
+
+const show = (asks: Ask[], takeFocus = false) => render(area(asks, takeFocus));
 
 const wait = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }));
@@ -53,9 +55,17 @@ afterEach(() => {
 
 test('a card has the name, the words and the buttons that the contract gives them', () => {
   show([ask()]);
-  expect(screen.getByRole('alertdialog', { name: 'Claude Code wants to run a command' })).toBeTruthy();
+  expect(
+    screen.getByRole('alertdialog', { name: 'Claude Code wants to run a command' }),
+  ).toBeTruthy();
   expect(screen.getByRole('region', { name: 'Command' }).textContent).toBe('pip install lightgbm');
-  const names = ['Allow once', 'Allow for this chat', 'Deny', 'Deny with a reason…', 'Show in thread'];
+  const names = [
+    'Allow once',
+    'Allow for this chat',
+    'Deny',
+    'Deny with a reason…',
+    'Show in thread',
+  ];
   names.forEach(name => expect(screen.getByRole('button', { name })).toBeTruthy());
 });
 
@@ -133,23 +143,36 @@ test('what would be hidden in a command is shown', () => {
 });
 
 test('a refused answer says why and can be given again', async () => {
-  outcome = { ok: false, failure: { code: 'forbidden', message: 'Use the browser session.', details: {} } };
+  outcome = {
+    ok: false,
+    failure: { code: 'forbidden', message: 'Use the browser session.', details: {} },
+  };
   show([ask()]);
   await wait(600);
-  press('Allow once');
-  await wait(0);
+  await act(async () => {
+    press('Allow once');
+    await Promise.resolve();
+  });
   expect(screen.getByRole('alert').textContent).toBe('Use the browser session.');
-  press('Deny');
+  await act(async () => {
+    press('Deny');
+    await Promise.resolve();
+  });
   expect(answers).toHaveLength(2);
 });
 
-test('an ask takes the focus from an empty message only, and never onto a button', () => {
-  show([], true).unmount();
+test.each([
+  ['an empty message gives the focus to the command, not to a button', true, 'Command'],
+  ['a half-written message keeps the focus', false, 'Message'],
+])('%s', (_, takeFocus, name) => {
   const view = show([]);
   screen.getByRole('textbox', { name: 'Message' }).focus();
-  view.unmount();
+  view.rerender(area([ask()], takeFocus));
+  expect(document.activeElement?.getAttribute('aria-label')).toBe(name);
+});
+
+test('an ask takes no focus from elsewhere in JupyterLab', () => {
   show([ask()], true);
-  // the focus was nowhere in this chat when the card came, so it stays where it is
   expect(document.activeElement).toBe(document.body);
 });
 
@@ -159,7 +182,15 @@ test('the edit that is asked for is shown whole, with its file', () => {
     ask({
       input: { kind: 'edit', path: 'train.py' },
       diffs: [
-        { path: 'src/train.py', change: 'add', old: null, new: lines, patch: null, added: 90, removed: 0 },
+        {
+          path: 'src/train.py',
+          change: 'add',
+          old: null,
+          new: lines,
+          patch: null,
+          added: 90,
+          removed: 0,
+        },
       ],
     }),
   ]);
@@ -198,7 +229,11 @@ test('questions come one by one, with a way back, and are sent together at the e
   expect(answers).toEqual([
     [
       'ask-1',
-      { decision: 'answered', answers: { folds: ['RMSE'], metric: ['MAE', 'MAPE'] }, message: null },
+      {
+        decision: 'answered',
+        answers: { folds: ['RMSE'], metric: ['MAE', 'MAPE'] },
+        message: null,
+      },
     ],
   ]);
 });
@@ -227,7 +262,7 @@ test('a secret is typed into a password field and never shown again', async () =
   expect(document.body.textContent).not.toContain('s3cret');
 });
 
-test('a plan is read as Markdown, and a no may say what to change', async () => {
+test('a plan is read as Markdown, and a no may say what to change', () => {
   show([
     ask({
       kind: 'plan',

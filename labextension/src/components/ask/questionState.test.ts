@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { question } from '../../testing/threadFixtures';
+import { question } from '../../testing/thread_fixtures';
 import { buildAnswer, choose, EMPTY_ENTRY, isAnswered } from './questionState';
 
 test('one choice replaces the other, several add up in the order of the options', () => {

@@ -43,3 +43,5 @@ export const pinIcon = labIcon('pin');
 export const openMainIcon = labIcon('openExternal');
 /** Search. */
 export const searchChatsIcon = labIcon('search');
+/** Mark a chat as unread. */
+export const unreadIcon = labIcon('mail');

@@ -67,6 +67,7 @@ function show(props: Partial<IChatListProps> = {}) {
         openId={null}
         renamingId={null}
         actions={actions}
+        focusRequest={0}
         {...rest}
         {...props}
       />

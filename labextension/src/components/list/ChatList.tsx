@@ -22,6 +22,8 @@ export interface IChatListProps {
   /** The chat whose title is being edited. */
   renamingId: string | null;
   actions: IRowActions;
+  /** Each new number takes the focus into the list; 0 leaves it where it is. */
+  focusRequest: number;
   onQuery: (query: string) => void;
   onFilter: (filter: ListFilter) => void;
   onMore: () => void;
@@ -34,7 +36,7 @@ export function ChatList(props: IChatListProps): React.JSX.Element {
   const { view, rootName, providerName, openId, renamingId, actions } = props;
   const trans = useTrans();
   const now = useNow(MINUTE_MS);
-  const { list, focused, onFocus, onKeyDown } = useRowFocus();
+  const { list, focused, onFocus, onKeyDown } = useRowFocus(props.focusRequest);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback((key: string) => {
     setClosed(before => {

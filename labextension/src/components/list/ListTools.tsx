@@ -75,7 +75,7 @@ export function ListTools({ view, onQuery, onFilter }: IListToolsProps): React.J
               onClick={() => onFilter(filter)}
             >
               {filterWords(filter, trans)}
-              {count !== null && <span className="ac-num">{count}</span>}
+              {count !== null && count > 0 && <span className="ac-num">{count}</span>}
             </button>
           );
         })}

@@ -1,5 +1,5 @@
 /** Arrow keys move between the rows; Tab enters and leaves the list in one step. */
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 const ROW = '.ac-row-title';
 
@@ -26,9 +26,17 @@ export interface IRowFocus {
   onKeyDown: (event: React.KeyboardEvent) => void;
 }
 
-export function useRowFocus(): IRowFocus {
+/** Each new `focusRequest` takes the focus to the row that Tab would go to; 0 leaves it where it is. */
+export function useRowFocus(focusRequest: number): IRowFocus {
   const list = useRef<HTMLUListElement>(null);
   const [focused, setFocused] = useState<string | null>(null);
+  const answered = useRef(0);
+  useEffect(() => {
+    if (focusRequest !== answered.current) {
+      answered.current = focusRequest;
+      list.current?.querySelector<HTMLElement>(`${ROW}[tabindex="0"]`)?.focus();
+    }
+  }, [focusRequest]);
   const onFocus = (event: React.FocusEvent) => {
     const row = event.target.closest<HTMLElement>('[data-chat-id]');
     if (row) {

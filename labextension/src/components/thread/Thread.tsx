@@ -72,11 +72,11 @@ export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(pr
   useImperativeHandle(ref, () => ({
     jumpToLatest: follow,
     reveal: id => {
-      const name = CSS.escape(id);
-      const found = scroller?.querySelector(`[data-ac-tool="${name}"], [data-ac-ask="${name}"]`);
+      const marked = scroller?.querySelectorAll<HTMLElement>('[data-ac-tool], [data-ac-ask]') ?? [];
+      const found = [...marked].find(({ dataset }) => id === (dataset.acTool ?? dataset.acAsk));
       found?.scrollIntoView({ block: 'center' });
       found?.querySelector<HTMLElement>('button')?.focus({ preventScroll: true });
-      return found != null;
+      return found !== undefined;
     },
   }));
 

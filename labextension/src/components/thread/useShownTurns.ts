@@ -27,23 +27,24 @@ async function renderAhead(turns: readonly Turn[], markdown: IMarkdownRenderer):
   clearTimeout(timer);
 }
 
+type Anchor = { readonly element: Element; readonly top: number };
+
 /** The first turn that can be seen, and how far its top is from the scroller's top. */
-function readAnchor(scroller: HTMLElement): { key: string; top: number } | null {
+function readAnchor(scroller: HTMLElement): Anchor | null {
   const edge = scroller.getBoundingClientRect().top;
-  for (const element of scroller.querySelectorAll<HTMLElement>('[data-ac-turn]')) {
+  for (const element of scroller.querySelectorAll('[data-ac-turn]')) {
     const { top, bottom } = element.getBoundingClientRect();
     if (bottom > edge) {
-      return { key: element.dataset.acTurn ?? '', top: top - edge };
+      return { element, top: top - edge };
     }
   }
   return null;
 }
 
-function keepAnchor(scroller: HTMLElement, anchor: { key: string; top: number } | null): void {
-  const element = scroller.querySelector(`[data-ac-turn="${CSS.escape(anchor?.key ?? '')}"]`);
-  if (anchor !== null && element !== null) {
-    const top = element.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-    scroller.scrollTop += top - anchor.top;
+function keepAnchor(scroller: HTMLElement, anchor: Anchor | null): void {
+  if (anchor?.element.isConnected) {
+    const edge = scroller.getBoundingClientRect().top;
+    scroller.scrollTop += anchor.element.getBoundingClientRect().top - edge - anchor.top;
   }
 }
 

@@ -28,6 +28,6 @@ test.each(['No matches found', '', 'The folder is empty.', 'a.py:1:x\nsomething 
 );
 
 test('matches are found whatever the case, and a pattern is taken as plain text', () => {
-  expect(splitAtMatches('Rush and rush', 'rush')).toEqual(['', 'Rush', ' and rush']);
+  expect(splitAtMatches('Rush and rush', 'rush')).toEqual(['', 'Rush', ' and ', 'rush', '']);
   expect(splitAtMatches('a.b axb', 'a.b')).toEqual(['', 'a.b', ' axb']);
 });

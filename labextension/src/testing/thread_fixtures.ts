@@ -176,7 +176,13 @@ export function ask(changes: Partial<Ask> = {}): Ask {
     diffs: [],
     options: [
       { id: 'once', label: 'Allow once', decision: 'allow', scope: 'once', leads_to: null },
-      { id: 'chat', label: 'Allow for this chat', decision: 'allow', scope: 'chat', leads_to: null },
+      {
+        id: 'chat',
+        label: 'Allow for this chat',
+        decision: 'allow',
+        scope: 'chat',
+        leads_to: null,
+      },
       { id: 'no', label: 'Deny', decision: 'deny', scope: 'once', leads_to: null },
     ],
     questions: [],
