@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, cast
 
@@ -184,12 +185,14 @@ class AgentChatApp(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Clean stop: runs end as interrupted, agents by their ladder, the store is flushed."""
-        await self.hub.close()
-        await self.providers.close()
-        await self.launcher.close()
-        await self._tasks.close()
-        self.store.close()
-        self._scratch.cleanup()
+        async with AsyncExitStack() as steps:
+            # in reverse order, each of them whatever became of the others
+            steps.callback(self._scratch.cleanup)
+            steps.callback(self.store.close)
+            steps.push_async_callback(self._tasks.close)
+            steps.push_async_callback(self.launcher.close)
+            steps.push_async_callback(self.providers.close)
+            steps.push_async_callback(self.hub.close)
 
     # ---- inside -----------------------------------------------------------------------------
 

@@ -25,6 +25,15 @@ class Policies:
     allow_token_approvals: bool = False
     transcript_limit: int = 24_576
 
+    @property
+    def first_mode(self) -> Mode:
+        """The mode that chats start in: code, or the first that the admin allows."""
+        allowed = self.allowed_modes
+        return "code" if not allowed or "code" in allowed else allowed[0]
+
+    def allows_model(self, model: str) -> bool:
+        return self.allowed_models is None or model in self.allowed_models
+
     def check(
         self,
         *,
@@ -40,7 +49,7 @@ class Policies:
             and provider not in self.allowed_providers
         ):
             raise Forbidden("This agent is not allowed on this server.", provider=provider)
-        if model and self.allowed_models is not None and model not in self.allowed_models:
+        if model and not self.allows_model(model):
             raise Forbidden("This model is not allowed on this server.", model=model)
         if mode and self.allowed_modes is not None and mode not in self.allowed_modes:
             raise Forbidden("This mode is not allowed on this server.", mode=mode)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest, Forbidden, NotFound, StorageError
 from ..protocol.resources import Project
 from ..store.base import ChatRecord, Store
-from ..workspace.paths import relative_to_root, resolve_inside
+from ..workspace.paths import resolve_inside
 from .policies import Policies
 
 
@@ -22,31 +22,49 @@ class Projects:
 
     def resolve(self, path: str) -> Path:
         """The real directory of a project. Raises BadRequest, Forbidden, NotFound."""
-        directory = resolve_inside(self._root, path)
+        directory = self.locate(path)
         if not directory.is_dir():
             raise NotFound("There is no such folder.", path=path)
         return directory
 
+    def locate(self, path: str) -> Path:
+        """The real path of a project, whether or not it exists. Raises BadRequest, Forbidden."""
+        return resolve_inside(self._root, path)
+
     def name(self, project_path: str | None) -> str | None:
-        """`path` relative to the root, or None when loose or elsewhere."""
-        if project_path is None:
+        """`path` relative to the root, or None when loose or elsewhere.
+
+        Names only, no look at the disk: a list must not fail because one folder became a link.
+        """
+        if project_path is None or not Path(project_path).is_relative_to(self._root):
             return None
-        directory = Path(project_path)
-        if directory != self._root and not directory.is_relative_to(self._root):
-            return None
-        return relative_to_root(self._root, project_path)
+        name = Path(project_path).relative_to(self._root).as_posix()
+        return "" if name == "." else name
 
     def is_here(self, record: ChatRecord) -> bool:
         """Whether the chat belongs to this server root (loose chats belong everywhere)."""
         return record.loose or self.name(record.project_path) is not None
 
     def directory(self, record: ChatRecord) -> Path:
-        """Where the chat's agent works; from the record only. Raises NotFound when it is gone."""
+        """Where the chat's agent works; from the record only.
+
+        Raises NotFound when it is gone, BadRequest when it became a link, Forbidden when it lies
+        outside this server's root, StorageError when a scratch folder cannot be made.
+        """
         if record.project_path is None:
             scratch = self._loose / record.chat.id
-            scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise StorageError(
+                    f"The chat's folder cannot be made ({error.strerror}).", path=str(scratch)
+                ) from error
             return scratch
         directory = Path(record.project_path)
+        if not self.is_here(record):
+            raise Forbidden(
+                "This chat's folder lies outside the folder of this server.", path=str(directory)
+            )
         if not directory.is_dir():
             raise NotFound(
                 "The project's folder is gone. Create it again, or start a new chat.",
@@ -82,8 +100,11 @@ class Projects:
 
     async def add(self, path: str, username: str) -> Project:
         """Make sure that a project exists, creating the folder if needed."""
-        directory = resolve_inside(self._root, path)
-        await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
+        directory = self.locate(path)
+        try:
+            await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadRequest(f"The folder cannot be made ({error.strerror}).", path=path) from error
         self._store.add_project(str(directory))
         return next(p for p in self.list(username) if p.path == self.name(str(directory)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import uuid
 from dataclasses import replace
@@ -29,6 +30,8 @@ from .policies import Policies
 from .service import ChatService
 from .transcript import build_transcript, visible_messages
 from .trust import TrustKeeper
+
+log = logging.getLogger(__name__)
 
 TITLE_LENGTH = 60
 HISTORY_PAGES = 20
@@ -58,11 +61,12 @@ class Prompts:
         if not self._store.health.writable:
             raise StorageError(self._store.health.notice or "The store is read-only.")
         self._check(record, prompt)
-        directory = self._chats.projects.directory(record)
-        trusted = await self._trusted(caller, directory)
+        trusted = await self._trusted(caller, record)
         # decided and looked up; from here on nothing awaits until the prompt is stored
         record = self._store.chat(chat_id)
+        self._check(record, prompt)
         self._check_expect(record, prompt.expect)
+        directory = self._chats.projects.directory(record)
         plan = self._plan(record, caller, prompt, directory, trusted)
         try:
             self._hub.start(plan)
@@ -101,8 +105,11 @@ class Prompts:
             if getattr(expect, name) != present[name]:
                 raise Stale("The chat's settings have changed: look again, then send.", **present)
 
-    async def _trusted(self, caller: Caller, directory: Path) -> bool:
+    async def _trusted(self, caller: Caller, record: ChatRecord) -> bool:
+        directory = self._chats.projects.directory(record)
         trust = await self._trust.look(caller.username, directory)
+        if trust.trusted is None and record.project_path is None:
+            return False  # a scratch folder holds only what an agent has left there
         if trust.trusted is None:
             raise NotTrusted(
                 "This project holds configuration that agents would load. Decide on it first.",
@@ -155,7 +162,7 @@ class Prompts:
         context = RunContext(
             trusted=trusted,
             first_session_id=str(uuid.uuid4()),
-            never_completed=session_id is not None and self._never_completed(chat.id),
+            never_completed=session_id is not None and self._never_completed(chat.id, provider),
         )
         return RunPlan(
             request,
@@ -166,13 +173,19 @@ class Prompts:
             self._policies.max_permission,
         )
 
-    def _never_completed(self, chat_id: str) -> bool:
-        """Whether no run here has ended well yet: the provider may not know the session."""
+    def _never_completed(self, chat_id: str, provider: str) -> bool:
+        """Whether no run of this agent here has ended well: it may not know its own session."""
         page = self._store.events_before(chat_id, None, limit=500)
         if page.has_more:
             return False
-        bodies = (event.body() for event in page.events if event.type == "complete")
-        return not any(isinstance(b, Complete) and b.outcome == "completed" for b in bodies)
+        own: set[str | None] = set()
+        for event in page.events:
+            body = event.body() if event.type in ("run_started", "complete") else None
+            if isinstance(body, RunStarted) and body.provider == provider:
+                own.add(event.run_id)
+            elif isinstance(body, Complete) and body.outcome == "completed" and event.run_id in own:
+                return False
+        return True
 
     def _transcript(self, chat_id: str, before: int | None) -> str | None:
         """What was said before `before`; reads backwards only as far as the limit needs."""
@@ -180,7 +193,9 @@ class Prompts:
         limit = self._policies.transcript_limit
         for _ in range(HISTORY_PAGES):
             page = self._store.events_before(chat_id, before, limit=500)
-            bodies[:0] = [body for event in page.events if (body := event.body()) is not None]
+            # the others are not looked into: a long chat is mostly tools
+            said = [event for event in page.events if event.type in ("user", "assistant_text")]
+            bodies[:0] = [body for event in said if (body := event.body()) is not None]
             messages = visible_messages(bodies)
             size = sum(len(text.encode()) for _, text in messages)
             if not page.has_more or size > 2 * limit:
@@ -194,7 +209,11 @@ class Prompts:
             record = record.with_chat(title=make_title(prompt.text))
         record = record.with_chat(attention=None)
         read = {**record.read_seq, caller.username: record.chat.last_seq}
-        self._store.save_chat(replace(record, read_seq=read))
+        try:
+            self._store.save_chat(replace(record, read_seq=read))
+        except StorageError as error:
+            # the run has begun: to refuse now would be a lie
+            log.warning("chat=%s: title and read mark are lost: %s", record.chat.id, error)
         self._chats.announce(record.chat.id)
 
 

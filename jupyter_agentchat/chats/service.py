@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from dataclasses import replace
 from typing import Any, cast
 
-from ..errors import BadRequest, Busy, Forbidden
+from ..errors import AgentChatError, BadRequest, Busy, Forbidden, Stale, StorageError
 from ..protocol.base import now
-from ..protocol.events import AskResolved, Complete, Session, Usage
+from ..protocol.events import Ask, AskResolved, Complete, Session, Usage
 from ..protocol.frames import ChatDeleted, ChatFrame
 from ..protocol.resources import (
     AskAnswer,
@@ -19,7 +20,7 @@ from ..protocol.resources import (
     NewChat,
     ReadMark,
 )
-from ..protocol.words import Attention, Permission
+from ..protocol.words import Attention, Permission, stricter
 from ..providers.registry import ProviderRegistry
 from ..runs.hub import Hub
 from ..store.base import ChatRecord, Store
@@ -28,8 +29,11 @@ from .modes import effective_permission, is_raise
 from .policies import Policies
 from .projects import Projects
 
+log = logging.getLogger(__name__)
+
 PLAIN = frozenset({"title", "archived", "pinned", "model", "effort", "service_tier"})
 PROBE_WAIT_S = 5.0
+CLOSE_DEADLINE_S = 15.0
 SELECTION = ("provider", "model", "effort", "service_tier")
 
 
@@ -87,11 +91,16 @@ class ChatService:
         cursor: str | None,
     ) -> tuple[list[Chat], str | None]:
         """A page of rows, newest activity first; reads no event log."""
-        path = None if project is None else str(self.projects.resolve(project))
+        # a folder that is gone keeps its chats
+        path = None if project is None else str(self.projects.locate(project))
         rows: list[Chat] = []
         while True:
             records, cursor = self._store.list_chats(
-                project_path=path, archived=archived, query=query, limit=limit, cursor=cursor
+                project_path=path,
+                archived=archived,
+                query=query,
+                limit=limit - len(rows),
+                cursor=cursor,
             )
             for record in records:
                 if not self.projects.is_here(record):
@@ -112,8 +121,10 @@ class ChatService:
             raise Forbidden("Chats without a project are off on this server.")
         selection = cast(dict[str, Any], self._store.selection(caller.username))
         given = new.model_dump(exclude_none=True)
-        mode = new.mode or "code"
-        permission = new.permission or ("full" if mode == "full_auto" else "ask")
+        mode = new.mode or self._policies.first_mode
+        permission = new.permission or stricter(
+            "full" if mode == "full_auto" else "ask", self._policies.max_permission
+        )
         if is_raise("ask", effective_permission(permission, mode, "full")):
             require_person(
                 caller,
@@ -125,10 +136,11 @@ class ChatService:
             if "provider" in given:
                 raise BadRequest("There is no such agent here.", provider=provider)
             provider = await self._default_provider()
-        same = provider == selection.get("provider")
-        settings = {
-            key: given.get(key) or (selection.get(key) if same else None) for key in SELECTION[1:]
-        }
+        # what was chosen last serves the same agent, as far as the admin still allows it
+        last = selection if provider == selection.get("provider") else {}
+        if last.get("model") and not self._policies.allows_model(last["model"]):
+            last = {}
+        settings = {key: given.get(key) or last.get(key) for key in SELECTION[1:]}
         self._policies.check(
             provider=provider, model=settings["model"], mode=mode, permission=permission
         )
@@ -184,6 +196,8 @@ class ChatService:
         for name in ("archived", "pinned", "mode", "permission", "provider", "title"):
             if name in changes and changes[name] is None:
                 raise BadRequest(f"{name} cannot be cleared.", field=name)
+        if "skills" in changes:
+            changes["skills"] = changes["skills"] or []
         self._policies.check(
             provider=changes.get("provider"),
             model=changes.get("model"),
@@ -206,8 +220,12 @@ class ChatService:
                 allow_tokens=self._policies.allow_token_approvals,
                 what="A higher permission",
             )
-        elif after != before and not await self._hub.lower_permission(chat_id, after):
-            raise Busy("The running agent cannot take a lower permission now. Stop it first.")
+        elif after != before:
+            if not await self._hub.lower_permission(chat_id, after):
+                raise Busy("The running agent cannot take a lower permission now. Stop it first.")
+            if self.effective(self._store.chat(chat_id)) != before:
+                # or it could have become a raise meanwhile, that nobody has confirmed
+                raise Stale("The chat's permission was changed meanwhile: look again.")
         record = self._with_mode(self._store.chat(chat_id), changes)
         if "title" in changes:
             record = replace(record, auto_title=False)
@@ -236,11 +254,19 @@ class ChatService:
     async def delete(self, chat_id: str) -> None:
         """Stop the run, wait for its end, then into the trash. Raises Busy if it will not end."""
         self._store.chat(chat_id)
-        if not await self._hub.cancelled(chat_id):
-            raise Busy("The run would not end; the chat is kept. Try again.")
-        self._store.delete_chat(chat_id, when=now())
+        async with self._hub.held(chat_id):
+            self._store.delete_chat(chat_id, when=now())
+        self._hub.forget(chat_id)
         text = ChatDeleted(chat_id=chat_id).model_dump_json()
         self._hub.broadcast(lambda _username: text)
+        # last, since it may take its time: nothing of the agent stays behind
+        try:
+            async with asyncio.timeout(CLOSE_DEADLINE_S):
+                await self._providers.close_chat(chat_id)
+        except (AgentChatError, TimeoutError) as error:
+            log.info("chat=%s: its agent was not closed: %s", chat_id, error)
+        except Exception:
+            log.exception("chat=%s: its agent was not closed", chat_id)
 
     def mark_read(self, chat_id: str, caller: Caller, mark: ReadMark) -> Chat:
         """Per person; reading clears the finished or failed mark."""
@@ -248,11 +274,11 @@ class ChatService:
         seen = record.read_seq.get(caller.username, 0)
         last = record.chat.last_seq
         to = max(last - 1, 0) if mark.unread else max(seen, min(mark.seq or 0, last))
-        record = replace(record, read_seq={**record.read_seq, caller.username: to})
-        if not mark.unread and to >= last:
-            record = record.with_chat(attention=None)
-        self._store.save_chat(record)
-        if to != seen:
+        attention = None if not mark.unread and to >= last else record.chat.attention
+        if to != seen or attention != record.chat.attention:
+            record = replace(record, read_seq={**record.read_seq, caller.username: to})
+            record = record.with_chat(attention=attention)
+            self._store.save_chat(record)
             self.announce(chat_id)
         return self.view(record, caller.username)
 
@@ -263,7 +289,8 @@ class ChatService:
     ) -> AskResolved:
         """Answer an ask; approving a plan sets mode code and the permission that it leads to.
 
-        Raises Forbidden for an approval by token, NotFound, AlreadyResolved, BadRequest.
+        Raises Forbidden (an approval by token; a plan where the admin does not allow mode code),
+        NotFound, AlreadyResolved, BadRequest, Busy.
         """
         self._store.chat(chat_id)
         if answer.decision != "deny":
@@ -271,14 +298,30 @@ class ChatService:
                 caller, allow_tokens=self._policies.allow_token_approvals, what="An approval"
             )
         ask = self._hub.open_ask(chat_id, ask_id)
-        resolved = await self._hub.answer(chat_id, ask_id, answer, caller.author)
-        option = next((o for o in ask.options if o.id == resolved.option_id), None) if ask else None
-        if ask and ask.kind == "plan" and resolved.decision == "allow":
-            record = self._store.chat(chat_id)
-            leads_to = (option.leads_to if option else None) or record.chat.permission
-            self._store.save_chat(record.with_chat(mode="code", permission=leads_to))
-            self.announce(chat_id)
-        return resolved
+        if ask is not None and ask.kind == "plan" and answer.decision == "allow":
+            self._policies.check(mode="code")
+        return await self._hub.answer(
+            chat_id,
+            ask_id,
+            answer,
+            caller.author,
+            lambda ask, resolved: self._after_answer(chat_id, ask, resolved),
+        )
+
+    def _after_answer(self, chat_id: str, ask: Ask, resolved: AskResolved) -> None:
+        if ask.kind != "plan" or resolved.decision != "allow":
+            return
+        option = next((o for o in ask.options if o.id == resolved.option_id), None)
+        changes: dict[str, Any] = {"mode": "code"}
+        if option is not None and option.leads_to is not None:
+            changes["permission"] = option.leads_to
+        record = self._store.chat(chat_id)
+        try:
+            self._store.save_chat(self._with_mode(record, changes))
+        except StorageError as error:
+            # the answer itself is stored: the agent must hear it
+            log.warning("chat=%s: the mode stays as it was: %s", chat_id, error)
+        self.announce(chat_id)
 
     # ---- what the hub tells -----------------------------------------------------------------
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,8 +22,12 @@ from ..providers.base import Adapter
 from ..providers.registry import ProviderRegistry
 from ..store.base import Store, TrustRecord
 
+log = logging.getLogger(__name__)
+
 Policy = Literal["ask", "always", "never"] | Sequence[str]
 DIGEST_FILE_LIMIT = 1_000_000
+DIGEST_FILES = 500
+"""Files of one load that are read whole; of more, size and time of change count."""
 
 
 class TrustKeeper:
@@ -87,7 +93,13 @@ class TrustKeeper:
 
 def _inspect(adapters: list[Adapter], directory: Path) -> tuple[list[ProjectLoad], str]:
     top = _git_root(directory)
-    loads = [load for adapter in adapters for load in adapter.loads(directory, top)]
+    loads: list[ProjectLoad] = []
+    for adapter in adapters:
+        try:
+            loads += adapter.loads(directory, top)
+        except Exception:
+            # somebody else's adapter must not keep every other agent from starting
+            log.exception("provider=%s: what it would load is not known", adapter.id)
     return loads, _digest(directory, loads)
 
 
@@ -106,12 +118,24 @@ def _digest(directory: Path, loads: list[ProjectLoad]) -> str:
         path = directory / load.path
         try:
             if path.is_file():
-                state.update(path.read_bytes()[:DIGEST_FILE_LIMIT])
+                state.update(_content(path))
             elif path.is_dir():
-                for item in sorted(path.rglob("*"))[:500]:
-                    state.update(str(item.relative_to(path)).encode())
+                for count, item in enumerate(sorted(path.rglob("*"))):
+                    state.update(os.fsencode(item.relative_to(path)) + b"\0")
                     if item.is_file():
-                        state.update(item.read_bytes()[:DIGEST_FILE_LIMIT])
+                        state.update(_content(item) if count < DIGEST_FILES else _stamp(item))
         except OSError:
             state.update(b"unreadable")
     return state.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file; of a large one the beginning, its size and the time of its change."""
+    with path.open("rb") as file:
+        data = file.read(DIGEST_FILE_LIMIT + 1)
+    return data if len(data) <= DIGEST_FILE_LIMIT else data + _stamp(path)
+
+
+def _stamp(path: Path) -> bytes:
+    facts = path.stat()
+    return f"{facts.st_size}:{facts.st_mtime_ns}".encode()

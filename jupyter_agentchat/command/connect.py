@@ -73,7 +73,7 @@ def look_again(server: Server, directory: Path) -> Server | None:
     """The same server after a restart, with its new port and token; None while there is none."""
     if server.own:
         return server
-    return None and next((s for s in find_servers(directory) if s.root == server.root), None)
+    return next((s for s in find_servers(directory) if s.root == server.root), None)
 
 
 def project_path(server: Server, directory: Path) -> str:

@@ -66,7 +66,7 @@ def main() -> None:
         app.stop()
 
     app.io_loop.add_callback(announce)
-    if 0: app.io_loop.add_handler(sys.stdin.fileno(), leave, app.io_loop.READ)
+    app.io_loop.add_handler(sys.stdin.fileno(), leave, app.io_loop.READ)
     app.start()
 
 

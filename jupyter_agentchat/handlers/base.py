@@ -8,10 +8,11 @@ resource would be kept for all (security §4, trap 2).
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import ensure_async
 from pydantic import BaseModel, ValidationError
 from tornado.web import HTTPError
 
@@ -77,6 +78,13 @@ class AgentChatHandler(APIHandler):
     @property
     def caller(self) -> Caller:
         return identify(self, self.services.owner_name)
+
+    async def person(self) -> Caller:
+        """The caller, with whether the authorizer lets them run agents: needed for a raise."""
+        may_execute = await ensure_async(
+            self.authorizer.is_authorized(self, self.current_user, "execute", RESOURCE)
+        )
+        return replace(self.caller, may_execute=bool(may_execute))
 
     def body(self, model: type[BodyT]) -> BodyT:
         """The checked body; an empty one counts as `{}`. Raises BadRequest, TooLarge."""

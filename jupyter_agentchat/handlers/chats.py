@@ -44,7 +44,8 @@ class ChatsHandler(AgentChatHandler):
     @web.authenticated
     @authorized(action="write", resource=RESOURCE)
     async def post(self) -> None:
-        self.reply(await self.services.chats.create(self.caller, self.body(NewChat)), 201)
+        new = self.body(NewChat)
+        self.reply(await self.services.chats.create(await self.person(), new), 201)
 
 
 class ChatHandler(AgentChatHandler):
@@ -59,7 +60,7 @@ class ChatHandler(AgentChatHandler):
     @authorized(action="write", resource=RESOURCE)
     async def patch(self, chat_id: str) -> None:
         patch = self.body(ChatPatch)
-        self.reply(await self.services.chats.patch(chat_id, self.caller, patch))
+        self.reply(await self.services.chats.patch(chat_id, await self.person(), patch))
 
     @web.authenticated
     @authorized(action="write", resource=RESOURCE)
@@ -69,7 +70,7 @@ class ChatHandler(AgentChatHandler):
 
 
 class EventsHandler(AgentChatHandler):
-    """GET api/chats/{id}/events?after=&before=&limit=&turns="""
+    """GET api/chats/{id}/events?after=&before=&limit=&turns=&include=cut"""
 
     @web.authenticated
     @authorized(action="read", resource=RESOURCE)
@@ -78,17 +79,16 @@ class EventsHandler(AgentChatHandler):
         store.last_seq(chat_id)
         after, before = self.number("after"), self.number("before")
         limit = self.number("limit", 500, 2000) or 500
+        cut = self.get_query_argument("include", "") == "cut"
         turns = self.number("turns", None, 200)
         if after is not None and before is not None:
             raise BadRequest("after and before exclude each other.")
         if turns:
-            page = store.turns_before(chat_id, before, turns=turns, limit=2000)
-        elif after is not None:
-            page = store.events_after(chat_id, after, limit=limit)
+            page = store.turns_before(chat_id, before, turns=turns, limit=2000, include_cut=cut)
         elif before is not None:
-            page = store.events_before(chat_id, before, limit=limit)
+            page = store.events_before(chat_id, before, limit=limit, include_cut=cut)
         else:
-            page = store.events_after(chat_id, 0, limit=limit)
+            page = store.events_after(chat_id, after or 0, limit=limit, include_cut=cut)
         self._reply_page(page)
 
     def _reply_page(self, page: EventPage) -> None:
@@ -128,8 +128,7 @@ class BlobHandler(AgentChatHandler):
         data, mime = self.services.store.blob(chat_id, blob_id)
         kind = mime.split(";")[0]
         safe = kind if kind in ("application/json", "text/plain") else "application/octet-stream"
-        self.set_header("Content-Type", f"{safe}; charset=utf-8")
         self.set_header("Content-Disposition", f'attachment; filename="{blob_id}.txt"')
         self.set_header("X-Content-Type-Options", "nosniff")
         self.set_header("Content-Security-Policy", "sandbox; default-src 'none'")
-        self.finish(data)
+        self.finish(data, set_content_type=f"{safe}; charset=utf-8")

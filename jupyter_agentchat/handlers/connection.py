@@ -54,10 +54,13 @@ class Connection:
         caller: Caller,
         send: Callable[[str], Awaitable[None]],
         may_execute: Callable[[], Awaitable[bool]],
+        hang_up: Callable[[], None],
     ) -> None:
+        """`send` returns when the frame has drained; `hang_up` closes the socket."""
         self._services = services
         self._caller = caller
         self._may_execute = may_execute
+        self._hang_up = hang_up
         self._channel = Channel(send, services.hub.unsubscribe)
         self._tasks = TaskOwner("connection")
         self._greeted = False
@@ -69,11 +72,19 @@ class Connection:
         services.hub.add_client(self._channel, self._caller.username)
         welcome = Welcome(user=self._caller.author, epoch=services.store.epoch)
         self._channel.push(welcome.model_dump_json())
-        self._tasks.spawn(self._channel.write(), name="writer")
+        self._tasks.spawn(self._write(), name="writer")
+
+    async def _write(self) -> None:
+        await self._channel.write()
+        self._hang_up()  # it does not read, or the server stops
+
+    def leave(self) -> None:
+        """End all subscriptions, at once. Runs go on."""
+        self._services.hub.remove_client(self._channel)
 
     async def close(self) -> None:
-        """End subscriptions and tasks. Runs go on."""
-        self._services.hub.remove_client(self._channel)
+        """Leave, and end the connection's tasks."""
+        self.leave()
         await self._tasks.close(2.0)
 
     # ---- frames -----------------------------------------------------------------------------

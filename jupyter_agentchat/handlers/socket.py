@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 from jupyter_server.auth.decorator import authorized, ws_authenticated
@@ -17,6 +18,9 @@ from .connection import Connection
 
 PING_S = 25
 RECHECK_S = 60.0
+IDENTITY_HOLDS_S = 1.0
+"""Before a command the identity is asked again, unless that was done within this time."""
+TRY_AGAIN_LATER = 1013
 MESSAGE_LIMIT_BYTES = 32 * 1024 * 1024
 """Above this Tornado closes the socket; our own limit (a clear refusal) is far below."""
 
@@ -54,13 +58,18 @@ class AgentChatSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
         self.set_nodelay(True)
         self._checked_at = time.monotonic()
         caller = identify(self, self.services.owner_name)
-        self.connection = Connection(self.services, caller, self._send, self._may_execute)
+        self.connection = Connection(
+            self.services, caller, self._send, self._may_execute, self._hang_up
+        )
         self.connection.open()
         self._recheck = PeriodicCallback(self._still_welcome, RECHECK_S * 1000)
         self._recheck.start()
 
     async def _send(self, text: str) -> None:
         await self.write_message(text)
+
+    def _hang_up(self) -> None:
+        self.close(TRY_AGAIN_LATER, "connect again")
 
     def on_message(self, message: str | bytes) -> None:
         if self.connection is not None:
@@ -71,7 +80,9 @@ class AgentChatSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
             self._recheck.stop()
         connection, self.connection = self.connection, None
         if connection is not None:
-            self.services.tasks.spawn(connection.close(), name="close connection")
+            connection.leave()
+            with suppress(RuntimeError):  # the server stops: there is nobody to wait for it
+                self.services.tasks.spawn(connection.close(), name="close connection")
 
     # ---- identity over time -----------------------------------------------------------------
 
@@ -94,9 +105,9 @@ class AgentChatSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
             self.close(4403, "access has ended")
 
     async def _may_execute(self) -> bool:
-        """Before each command; the identity itself at most once a second."""
+        """Before each command; the identity itself not more often than IDENTITY_HOLDS_S."""
         try:
-            if time.monotonic() - self._checked_at > 1.0:
+            if time.monotonic() - self._checked_at > IDENTITY_HOLDS_S:
                 await self._still_welcome()
             if self.ws_connection is None or self.current_user is None:
                 return False

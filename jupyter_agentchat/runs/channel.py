@@ -1,7 +1,8 @@
 """One client connection: an ordered, bounded queue of frames and the one task that writes them.
 
 Drain-driven (performance rule 2): when the last write has drained, all waiting events of a chat go
-as one frame. No timer. A client too slow to keep up gets one `gap` per chat and loads by REST.
+as one frame. No timer. A client too slow to keep up gets one `gap` per chat and loads by REST. One
+that does not even read list changes and answers is hung up on: it connects anew.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ log = logging.getLogger(__name__)
 
 PENDING_LIMIT_BYTES = 4 * 1024 * 1024
 PENDING_LIMIT_EVENTS = 5_000
+OTHER_LIMIT = 2_000
+OTHER_LIMIT_BYTES = 32 * 1024 * 1024
+"""Frames that are not events (state, list rows, answers), before the connection is given up."""
 FRAME_LIMIT_BYTES = 512 * 1024
 """A frame of events is closed above this, so that no single write is unbounded."""
 
@@ -69,6 +73,10 @@ class Channel:
     def pending_bytes(self) -> int:
         return self._pending_bytes
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def push(self, text: str, *, chat_id: str | None = None) -> None:
         """Queue a frame. Events of `chat_id` pushed later stay behind it."""
         if self._closed:
@@ -78,6 +86,9 @@ class Channel:
         self._queue.append(_Frame(text))
         self._pending_bytes += len(text)
         self._wake.set()
+        if len(self._queue) > OTHER_LIMIT or self._pending_bytes > OTHER_LIMIT_BYTES:
+            log.info("a client does not read: %d frames wait", len(self._queue))
+            self.close()
 
     def push_events(self, chat_id: str, after: int, upto: int, events: Sequence[str]) -> None:
         """Queue encoded events (after < seq <= upto), joined with those that wait already."""

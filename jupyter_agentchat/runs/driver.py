@@ -12,10 +12,16 @@ import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ..errors import AgentChatError, AlreadyResolved, NotFound, SessionRejected, StorageError
+from ..errors import (
+    AgentChatError,
+    AlreadyResolved,
+    Busy,
+    NotFound,
+    ProviderError,
+    SessionRejected,
+)
 from ..process.tasks import TaskOwner
 from ..protocol.events import (
     Ask,
@@ -27,8 +33,8 @@ from ..protocol.events import (
     Session,
 )
 from ..protocol.resources import AskAnswer, Author
-from ..protocol.words import Outcome, Permission, Phase
-from ..providers.base import Adapter, AgentRun
+from ..protocol.words import PERMISSIONS, Outcome, Permission, Phase
+from ..providers.base import Adapter
 from ..store.base import Draft, Lease, Store
 from .asks import check_answer, resolution, within
 from .outcome import error_event, settle
@@ -36,14 +42,13 @@ from .outputs import shrink
 from .plan import RunPlan
 from .pump import pump
 from .room import Room
+from .stopping import CANCEL_DEADLINE_S, Stopper
 from .tracker import RunTracker
 
 log = logging.getLogger(__name__)
 
-CANCEL_DEADLINE_S = 25.0
-"""An adapter's own interrupt and ladder (Claude Code: 10 + 5 + 5 s) must fit in."""
-FORCE_DEADLINE_S = 6.0
 ANSWER_DEADLINE_S = 15.0
+LAST_BATCH_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +85,11 @@ class Driver:
         self._owner = owner
         self._hooks = hooks
         self._lease = lease
-        self._adapter: Adapter | None = None
-        self._run: AgentRun | None = None
+        self._permission = plan.started.permission
+        self._agent = Stopper(owner, self.chat_id, self.run_id)
         self._work: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
+        self._forcing: asyncio.Task[None] | None = None
         self._end_as: Outcome = "cancelled"
         self._began = time.monotonic()
 
@@ -94,31 +100,42 @@ class Driver:
     # ---- the run ----------------------------------------------------------------------------
 
     async def drive(self, may_start: Callable[[Driver], Awaitable[None]]) -> None:
-        """Run to the end. `may_start` waits for a free place; it may be cancelled by Stop."""
-        self._work = self._owner.spawn(self._attempts(may_start), name=f"run {self.run_id}")
+        """Run to the end. `may_start` waits for a free place; it may be cancelled by Stop.
+
+        When this task is cancelled (the server's stop was too slow) the run still gets its end.
+        """
+        work = self._work = self._owner.spawn(self._attempts(may_start), name=f"run {self.run_id}")
+        given_up = self._owner.spawn(self._agent.given_up.wait(), name=f"watch {self.run_id}")
+        outcome, error = self._end_as, None
         try:
             if self.cancelling:
-                self._work.cancel()
-            await asyncio.wait({self._work})
-            outcome, error = settle(self._work, self.tracker, self.cancelling, self._end_as)
+                work.cancel()
+            await asyncio.wait({work, given_up}, return_when=asyncio.FIRST_COMPLETED)
+            outcome, error = settle(work, self.tracker, self.cancelling, self._end_as)
             if self._stopping is not None:
-                # cancelling holds the lock until the adapter has returned
-                await asyncio.wait({self._stopping}, timeout=CANCEL_DEADLINE_S)
+                # cancelling holds the chat until the adapter has returned
+                await asyncio.wait({self._forcing or self._stopping}, timeout=CANCEL_DEADLINE_S)
+        except asyncio.CancelledError:
+            if not work.done():
+                outcome, error = self._end_as if self.cancelling else "interrupted", None
+                work.cancel()
+                await asyncio.wait({work}, timeout=LAST_BATCH_S)
+            raise
         finally:
-            if not self._work.done():
-                self._work.cancel()
-        self._finish(outcome, error)
+            given_up.cancel()
+            self._finish(outcome, error)
 
     async def _attempts(self, may_start: Callable[[Driver], Awaitable[None]]) -> None:
         await may_start(self)
         request, context = self.plan.request, self.plan.context
-        adapter = self._adapter = await self._adapter_for(self.plan.started.provider)
+        adapter = self._agent.adapter = await self._adapter_for(self.plan.started.provider)
         try:
             await self._attempt(adapter, self.plan)
         except SessionRejected as refused:
-            if self.tracker.has_content or request.provider_session_id is None:
+            if self.cancelling or self.tracker.has_content or request.provider_session_id is None:
                 raise
             # once, and said in the thread: a new conversation that begins with the transcript
+            self.tracker.begin_anew()
             self.commit(
                 [
                     ResumeRefused(
@@ -137,29 +154,42 @@ class Driver:
                 }
             )
             session_id = str(uuid.uuid4())
-            context = replace(context, first_session_id=session_id)
+            context = replace(context, first_session_id=session_id, never_completed=False)
             await self._attempt(adapter, replace(self.plan, request=anew, context=context))
 
     async def _attempt(self, adapter: Adapter, plan: RunPlan) -> None:
-        self._run = await adapter.start(plan.request, plan.context)
+        run = self._agent.run = await adapter.start(plan.request, plan.context)
         try:
-            await pump(self._run.steps(), self.commit, self._owner, self.run_id)
+            await pump(run.steps(), self.commit, self._owner, self.run_id)
+        except ProviderError:
+            raise  # by the contract the agent's part is over
+        except BaseException:
+            if not self.cancelling:
+                await self._agent.end_agent()
+            raise
         finally:
-            self._run = None
+            self._agent.run = None
 
     def commit(self, bodies: list[EventBody], offset: int | None) -> None:
-        """Store and publish a batch. Raises StorageError."""
+        """Store and publish a batch. Raises StorageError; then nothing of it has happened."""
+        if self.finished.is_set():
+            return  # an adapter that was given up still talks: the run has its end
         small = [shrink(self._allowed(body), self._store, self.chat_id) for body in bodies]
+        saved = self.tracker.save()
         drafts = self.tracker.drafts(small, self._store.last_seq(self.chat_id) + 1)
         if drafts or offset is not None:
-            self._room.record(
-                drafts,
-                run_id=self.run_id,
-                offset=offset,
-                lease=self._lease,
-                # a person was promised these
-                durable=any(isinstance(draft.body, Ask) for draft in drafts),
-            )
+            try:
+                self._room.record(
+                    drafts,
+                    run_id=self.run_id,
+                    offset=offset,
+                    lease=self._lease,
+                    # a person was promised these
+                    durable=any(isinstance(draft.body, Ask) for draft in drafts),
+                )
+            except AgentChatError:
+                self.tracker.restore(saved)
+                raise
         for body in bodies:
             if isinstance(body, Session):
                 self._hooks.session(self.chat_id, body)
@@ -170,9 +200,6 @@ class Driver:
         return within(body, self.plan.max_permission) if isinstance(body, Ask) else body
 
     def _finish(self, outcome: Outcome, error: AgentChatError | None) -> None:
-        bodies = self.tracker.closing(outcome)
-        if outcome == "failed" and self.tracker.error is None:
-            bodies.append(error_event(error))
         said = self.tracker.complete
         complete = Complete(
             outcome=outcome,
@@ -181,66 +208,63 @@ class Driver:
             duration_ms=round((time.monotonic() - self._began) * 1000),
             num_turns=said.num_turns if said else None,
         )
-        drafts = self.tracker.drafts(bodies, self._store.last_seq(self.chat_id) + 1)
+        end: list[EventBody] = [complete]
+        if outcome == "failed":
+            end.insert(0, self.tracker.error or error_event(error))
         try:
+            closing = self.tracker.closing(outcome)
+            drafts = self.tracker.drafts(closing, self._store.last_seq(self.chat_id) + 1)
             self._room.record(
-                [*drafts, Draft(complete)],
+                [*drafts, *map(Draft, end)],
                 run_id=self.run_id,
                 lease=self._lease,
                 durable=True,
                 outcome=outcome,
             )
-        except StorageError as full:
-            # the next prompt, or the next start, closes it (hub.close_leftover)
+        except AgentChatError as full:
+            # the next prompt, or the next start, closes it (hub._close_leftover)
             text = "chat=%s run=%s: its end could not be stored: %s"
             log.error(text, self.chat_id, self.run_id, full)  # noqa: TRY400 - expected, no traceback
-        self._hooks.finished(self.chat_id, complete)
-        self.finished.set()
+        else:
+            self._hooks.finished(self.chat_id, complete)
+        finally:
+            self.finished.set()
 
     # ---- commands ---------------------------------------------------------------------------
 
     def cancel(self, *, end_as: Outcome = "cancelled") -> None:
         """Stop the run; again forces. Returns at once: `finished` says when the chat is free."""
-        if self._run is None and self._stopping is None:
-            self._begin_cancelling(end_as)
-            if self._work is not None:
-                self._work.cancel()
-        elif self._stopping is None:
-            self._begin_cancelling(end_as)
+        if self.finished.is_set():
+            return
+        if not self.cancelling:
+            self.cancelling = True
+            self._end_as = end_as
             self._stopping = self._owner.spawn(self._stop(force=False), name=f"stop {self.run_id}")
-        elif not self._stopping.done():
-            self._owner.spawn(self._force(), name=f"force {self.run_id}")
-
-    def _begin_cancelling(self, end_as: Outcome) -> None:
-        self.cancelling = True
-        self._end_as = end_as
-        self._room.show_state()
+            self._room.show_state()
+        elif self._forcing is None or self._forcing.done():
+            self._forcing = self._owner.spawn(self._stop(force=True), name=f"force {self.run_id}")
 
     async def _stop(self, *, force: bool) -> None:
-        run, work, adapter = self._run, self._work, self._adapter
-        if work is None or adapter is None:
-            return
-        if run is not None:
-            with suppress(AgentChatError, TimeoutError):
-                await asyncio.wait_for(run.cancel(force=force), CANCEL_DEADLINE_S)
-        await asyncio.wait({work}, timeout=2)
-        if not work.done():
-            log.warning("chat=%s run=%s: killed after Stop", self.chat_id, self.run_id)
-            with suppress(AgentChatError, TimeoutError):
-                await asyncio.wait_for(adapter.close_chat(self.chat_id), FORCE_DEADLINE_S)
-            await asyncio.wait({work}, timeout=2)
-            work.cancel()
+        if self._work is not None:
+            await self._agent.stop(self._work, force=force)
 
-    async def _force(self) -> None:
-        if self._run is not None:
-            with suppress(AgentChatError, TimeoutError):
-                await asyncio.wait_for(self._run.cancel(force=True), FORCE_DEADLINE_S)
+    def knows_ask(self, ask_id: str) -> bool:
+        """Whether an ask of this run has this id, open or not."""
+        return ask_id in self.tracker.asks or ask_id in self.tracker.resolved
 
-    async def answer(self, ask_id: str, answer: AskAnswer, author: Author) -> AskResolved:
+    async def answer(
+        self,
+        ask_id: str,
+        answer: AskAnswer,
+        author: Author,
+        stored: Callable[[Ask, AskResolved], None] | None = None,
+    ) -> AskResolved:
         """A person's answer: stored first, then written to the agent; the first one wins.
 
-        Raises AlreadyResolved, NotFound, BadRequest. Once stored, a failure to write is the run's
-        (a notice, and the run's own end), never the person's.
+        `stored` is called in between. Raises AlreadyResolved, NotFound, BadRequest, Busy while the
+        run is being stopped, StorageError (the ask stays open). Once stored, a failure to write is
+        the run's (a notice, and the run's own end), never the person's; on cancel the answer still
+        goes to the agent.
         """
         ask = self.tracker.asks.get(ask_id)
         if ask is None:
@@ -251,34 +275,66 @@ class Driver:
                 )
             raise NotFound("There is no such question in this run.", ask_id=ask_id)
         checked = check_answer(ask, answer)
+        if self.cancelling:
+            # what was allowed after Stop could still be begun
+            raise Busy("The run is being stopped.", run_id=self.run_id)
         resolved = resolution(ask, checked, author)
-        seq = self._store.last_seq(self.chat_id) + 1
-        self._room.record(
-            self.tracker.drafts([resolved], seq),
-            run_id=self.run_id,
-            lease=self._lease,
-            durable=True,
-        )
-        self._room.show_state()
-        run = self._run
+        saved = self.tracker.save()
         try:
-            if run is not None:
-                await asyncio.wait_for(run.answer(ask_id, checked), ANSWER_DEADLINE_S)
+            self._room.record(
+                self.tracker.drafts([resolved], self._store.last_seq(self.chat_id) + 1),
+                run_id=self.run_id,
+                lease=self._lease,
+                durable=True,
+            )
+        except AgentChatError:
+            self.tracker.restore(saved)
+            raise
+        chosen = next((o for o in ask.options if o.id == resolved.option_id), None)
+        if chosen is not None and chosen.leads_to is not None:
+            self._permission = chosen.leads_to
+        if stored is not None:
+            stored(ask, resolved)
+        self._room.show_state()
+        # not a part of the request: a page that closes now must not keep the answer from the agent
+        telling = self._owner.spawn(self._tell(ask_id, checked), name=f"answer {self.run_id}")
+        await asyncio.wait({telling})
+        return resolved
+
+    async def _tell(self, ask_id: str, answer: AskAnswer) -> None:
+        run = self._agent.run
+        if run is None:
+            return
+        try:
+            async with asyncio.timeout(ANSWER_DEADLINE_S):
+                await run.answer(ask_id, answer)
         except (AgentChatError, TimeoutError) as error:
             log.warning(
                 "chat=%s run=%s: answer not delivered: %s", self.chat_id, self.run_id, error
             )
-            text = (
-                "The answer is kept, but the agent could not be told. Stop the run and try again."
-            )
+        except Exception:
+            log.exception("chat=%s run=%s: answer not delivered", self.chat_id, self.run_id)
+        else:
+            return
+        text = "The answer is kept, but the agent could not be told. Stop the run and try again."
+        try:
             self.commit([Notice(level="warning", code="answer_not_delivered", text=text)], None)
-        return resolved
+        except AgentChatError as error:
+            log.warning("chat=%s run=%s: %s", self.chat_id, self.run_id, error)
 
     async def lower_permission(self, permission: Permission) -> bool:
         """Pass a lower permission to the running agent; False where it holds from the next run."""
-        run = self._run
+        if PERMISSIONS.index(permission) >= PERMISSIONS.index(self._permission):
+            return True  # this run may do no more than that as it is
+        run = self._agent.run
         if run is None:
             return False
-        with suppress(AgentChatError, TimeoutError):
-            return await asyncio.wait_for(run.set_permission(permission), ANSWER_DEADLINE_S)
-        return False
+        try:
+            async with asyncio.timeout(ANSWER_DEADLINE_S):
+                lowered = await run.set_permission(permission)
+        except (AgentChatError, TimeoutError) as error:
+            log.info("chat=%s run=%s: %s", self.chat_id, self.run_id, error)
+            return False
+        if lowered:
+            self._permission = permission
+        return lowered

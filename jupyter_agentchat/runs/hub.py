@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from ..errors import AlreadyResolved, Busy, NotFound, StorageError
+from ..errors import AgentChatError, AlreadyResolved, Busy, NotFound
 from ..process.tasks import TaskOwner
 from ..protocol.events import Ask, AskResolved, Complete, Notice, Session
 from ..protocol.resources import AskAnswer, Author
@@ -29,6 +30,8 @@ from .room import Room
 log = logging.getLogger(__name__)
 
 STOP_DEADLINE_S = 8.0
+STOP_CHAT_S = 60.0
+"""For the longest ladder of an adapter, and giving it up (see `stopping`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +58,23 @@ class Hub:
         *,
         max_runs: int,
         reap: Callable[[], Awaitable[object]] | None = None,
+        holder: str | None = None,
     ) -> None:
-        """`reap` ends processes that an earlier server left; no run starts before it is done."""
+        """`reap` ends processes that an earlier server left; no run starts before it is done.
+
+        `holder` names this server in its leases; by default its host and process.
+        """
         self._store = store
         self._adapter_for = adapter_for
         self._max_runs = max_runs
-        self._places = asyncio.Semaphore(max_runs)
+        self._places = asyncio.Semaphore(max(1, max_runs))
         self._reap = reap
         self._reaped = asyncio.Event()
         self._rooms: dict[str, Room] = {}
+        self._held: set[str] = set()
         self._channels: dict[Channel, str] = {}
         self._owner = TaskOwner("runs")
-        self._holder = own_holder()
+        self._holder = holder or own_holder()
         self._hooks: HubHooks | None = None
         self._closing = False
         self._begun = False
@@ -86,8 +94,8 @@ class Hub:
         closed = 0
         for run in orphaned(self._store, holder_alive):
             try:
-                complete = close_interrupted(self._store, run)
-            except (StorageError, NotFound) as error:
+                _, complete = close_interrupted(self._store, run, self._holder)
+            except AgentChatError as error:
                 log.warning("chat=%s run=%s cannot be closed: %s", run.chat_id, run.run_id, error)
                 continue
             closed += 1
@@ -96,7 +104,7 @@ class Hub:
 
     def begin(self) -> None:
         """Start ending left-over processes in the background; twice is once. Needs the loop."""
-        if not self._begun:
+        if not self._begun and not self._closing:
             self._begun = True
             self._owner.spawn(self._end_leftovers(), name="reap")
 
@@ -129,13 +137,22 @@ class Hub:
         Raises Busy (a run is active here, or another server holds one), StorageError.
         """
         chat_id = plan.request.chat_id
-        room = self._room(chat_id)
         if self._closing:
             raise Busy("The server is stopping.")
+        if chat_id in self._held:
+            raise Busy("This chat is being deleted.")
+        room = self._room(chat_id)
+        try:
+            self._start(room, plan)
+        finally:
+            self._drop_if_idle(room)
+
+    def _start(self, room: Room, plan: RunPlan) -> None:
+        chat_id = room.chat_id
         if room.driver is not None:
             raise Busy("A run is active in this chat.", run_id=room.driver.run_id)
         self.begin()
-        self._close_leftover(chat_id)
+        self._close_leftover(room)
         lease = Lease(self._holder, 1)
         driver = Driver(
             plan,
@@ -190,20 +207,25 @@ class Hub:
             if holds_place:
                 self._places.release()
             room.driver = None
-            room.show_state()
-            self._drop_if_idle(room)
+            try:
+                room.show_state()
+            finally:
+                self._drop_if_idle(room)
             seconds = time.monotonic() - began
             log.info("chat=%s run=%s ended after %.1f s", room.chat_id, driver.run_id, seconds)
 
-    def _close_leftover(self, chat_id: str) -> None:
+    def _close_leftover(self, room: Room) -> None:
         """A run of ours whose end could not be stored (full disk) is closed before the next."""
         for run in self._store.open_runs():
-            if run.chat_id != chat_id:
+            if run.chat_id != room.chat_id:
                 continue
             holder = run.lease.holder if run.lease else ""
             if holder != self._holder and holder_alive(holder):
                 raise Busy("Another server runs this chat.", holder=holder, run_id=run.run_id)
-            close_interrupted(self._store, run)
+            before = self._store.last_seq(room.chat_id)
+            stored, complete = close_interrupted(self._store, run, self._holder)
+            room.publish(stored, before)
+            self._finished(room.chat_id, complete)
 
     def cancel(self, chat_id: str) -> bool:
         """Stop the chat's run (again: force). False when it is idle. Returns at once."""
@@ -213,26 +235,56 @@ class Hub:
         driver.cancel()
         return True
 
-    async def cancelled(self, chat_id: str, timeout_s: float = 30.0) -> bool:
-        """Stop the run and wait until the chat is free; False when it did not end in time."""
-        driver = self._driver(chat_id)
-        if driver is None:
-            return True
-        driver.cancel()
+    @asynccontextmanager
+    async def held(self, chat_id: str, timeout_s: float = STOP_CHAT_S) -> AsyncIterator[None]:
+        """Stop the chat's run, wait until the chat is free, and let no other begin meanwhile.
+
+        Raises Busy when the run does not end in time, or when somebody else holds the chat.
+        """
+        if chat_id in self._held:
+            raise Busy("This chat is being deleted.")
+        self._held.add(chat_id)
         try:
-            await asyncio.wait_for(driver.finished.wait(), timeout_s)
-        except TimeoutError:
-            return False
-        return True
+            driver = self._driver(chat_id)
+            if driver is not None:
+                driver.cancel()
+                try:
+                    async with asyncio.timeout(timeout_s):
+                        await driver.finished.wait()
+                except TimeoutError:
+                    raise Busy(
+                        "The run would not end; the chat is kept. Try again.",
+                        run_id=driver.run_id,
+                    ) from None
+            yield
+        finally:
+            self._held.discard(chat_id)
+
+    def forget(self, chat_id: str) -> None:
+        """The chat was deleted: nobody follows it any more."""
+        room = self._rooms.get(chat_id)
+        if room is not None:
+            room.unsubscribe_all()
+            self._drop_if_idle(room)
 
     async def answer(
-        self, chat_id: str, ask_id: str, answer: AskAnswer, author: Author
+        self,
+        chat_id: str,
+        ask_id: str,
+        answer: AskAnswer,
+        author: Author,
+        stored: Callable[[Ask, AskResolved], None] | None = None,
     ) -> AskResolved:
-        """Answer an open ask. Raises NotFound, AlreadyResolved, BadRequest, StorageError."""
+        """Answer an open ask; `stored` is called before the agent is told.
+
+        Raises NotFound, AlreadyResolved, BadRequest, Busy (being stopped), StorageError.
+        """
         driver = self._driver(chat_id)
-        if driver is None:
+        if driver is None or not driver.knows_ask(ask_id):
             raise self._closed_ask(chat_id, ask_id)
-        return await driver.answer(ask_id, answer, author)
+        if self._closing:
+            raise Busy("The server is stopping.")
+        return await driver.answer(ask_id, answer, author, stored)
 
     def _closed_ask(self, chat_id: str, ask_id: str) -> Exception:
         for event in reversed(self._store.events_before(chat_id, None, limit=2000).events):
@@ -240,7 +292,9 @@ class Hub:
                 continue
             body = event.body()
             if isinstance(body, AskResolved) and body.ask_id == ask_id:
-                return AlreadyResolved("This was resolved before.", answer=body.model_dump())
+                return AlreadyResolved(
+                    "This was resolved before.", answer=body.model_dump(mode="json")
+                )
         return NotFound("There is no such question in this chat.", ask_id=ask_id)
 
     def open_asks(self, chat_id: str) -> list[Ask]:
@@ -296,7 +350,11 @@ class Hub:
             return 0
         room.unsubscribe(channel)
         self._drop_if_idle(room)
-        return self._store.last_seq(chat_id)
+        try:
+            return self._store.last_seq(chat_id)
+        except AgentChatError:
+            # deleted meanwhile: whoever publishes to a slow client must not fail for it
+            return 0
 
     def broadcast(self, encode: Callable[[str], str | None]) -> None:
         """One frame to every client; `encode(username)` is called once per person, None skips."""
@@ -324,19 +382,28 @@ class Hub:
         room = self._rooms.get(chat_id)
         return room.driver if room else None
 
+    # What the layer above raises is logged: a full disk or a fault there must not end a run, nor
+    # keep one from ending.
+
     def _changed(self, room: Room) -> None:
-        if self._hooks:
-            self._hooks.chat_changed(room.chat_id)
+        self._tell("chat_changed", room.chat_id)
 
     def _session(self, chat_id: str, session: Session) -> None:
-        if self._hooks:
-            self._hooks.session(chat_id, session)
+        self._tell("session", chat_id, session)
 
     def _finished(self, chat_id: str, complete: Complete) -> None:
-        if self._hooks:
-            self._hooks.finished(chat_id, complete)
+        self._tell("finished", chat_id, complete)
 
     def _progress(self) -> None:
         self.last_progress = time.monotonic()
-        if self._hooks:
-            self._hooks.progress()
+        self._tell("progress")
+
+    def _tell(self, what: str, *facts: object) -> None:
+        if self._hooks is None:
+            return
+        try:
+            getattr(self._hooks, what)(*facts)
+        except AgentChatError as error:
+            log.warning("%s%s: %s", what, facts[:1], error)
+        except Exception:
+            log.exception("%s%s failed", what, facts[:1])

@@ -13,15 +13,21 @@ from .tracker import RunTracker
 def settle(
     work: asyncio.Task[None], tracker: RunTracker, cancelling: bool, end_as: Outcome
 ) -> tuple[Outcome, AgentChatError | None]:
-    """(outcome, error) of a finished `work`. What a person stopped is never shown as a failure."""
-    said = tracker.complete
-    if said is not None and not work.cancelled() and work.exception() is None:
+    """(outcome, error) of `work`, ended or given up. What a person stopped is no failure."""
+    if not work.done():
+        return end_as, None
+    # an adapter may let a CancelledError out that nobody here asked for
+    error = None if work.cancelled() else work.exception()
+    said = None if work.cancelled() else tracker.complete
+    if said is not None and error is None:
         if cancelling and said.outcome != "completed":
             return end_as, None
+        if said.outcome == "failed" or tracker.error is not None:
+            # an error and a success at once: the error is not hidden
+            return "failed", ProviderError("The agent says that it failed, and not why.")
         return said.outcome, None
-    if cancelling or work.cancelled():
+    if cancelling:
         return end_as, None
-    error = work.exception()
     if isinstance(error, AgentChatError):
         return "failed", error
     if error is not None:

@@ -15,6 +15,8 @@ from ..protocol.events import EventBody
 from ..providers.base import Step
 from .coalesce import Batch
 
+CLOSE_DEADLINE_S = 5.0
+
 Commit = Callable[[list[EventBody], int | None], None]
 
 
@@ -22,7 +24,8 @@ async def pump(steps: AsyncIterator[Step], commit: Commit, owner: TaskOwner, nam
     """Run `steps` to their end; `commit(bodies, offset)` is called for each batch, in order.
 
     Raises what the iterator or `commit` raises; what had come before is committed first. On cancel
-    the pending pull is cancelled and awaited, and what had come is committed.
+    the pending pull is cancelled and awaited, and what had come is committed. The iterator is
+    closed in any case.
     """
     batch = Batch()
     pull: asyncio.Task[Step | AgentChatError | None] | None = None
@@ -42,11 +45,33 @@ async def pump(steps: AsyncIterator[Step], commit: Commit, owner: TaskOwner, nam
                     continue
             commit(*batch.take())
     finally:
-        if pull is not None and not pull.done():
-            pull.cancel()
-            await asyncio.wait({pull}, timeout=5)
-        if batch.bodies or batch.offset is not None:
-            commit(*batch.take())
+        if pull is not None:
+            await _end_pull(pull, batch)
+        try:
+            if batch.bodies or batch.offset is not None:
+                commit(*batch.take())
+        finally:
+            await _close(steps, owner, name)
+
+
+async def _end_pull(pull: asyncio.Task[Step | AgentChatError | None], batch: Batch) -> None:
+    """Cancel a pull that waits; a step that it had already brought counts."""
+    if not pull.done():
+        pull.cancel()
+        await asyncio.wait({pull}, timeout=CLOSE_DEADLINE_S)
+    if pull.done() and not pull.cancelled() and pull.exception() is None:
+        result = pull.result()
+        if isinstance(result, Step):
+            batch.add(result, time.monotonic())
+
+
+async def _close(steps: AsyncIterator[Step], owner: TaskOwner, name: str) -> None:
+    """A generator that was left in the middle runs its `finally` now, not when it is collected."""
+    aclose = getattr(steps, "aclose", None)
+    if aclose is not None:
+        closing = owner.spawn(aclose(), name=f"close {name}")
+        await asyncio.wait({closing}, timeout=CLOSE_DEADLINE_S)
+        closing.cancel()
 
 
 async def _next(steps: AsyncIterator[Step]) -> Step | AgentChatError | None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..protocol.events import Complete
-from ..store.base import Draft, RunRecord, Store
+from ..store.base import Draft, Lease, RunRecord, Store, StoredEvent
 from .tracker import RunTracker
 
 log = logging.getLogger(__name__)
@@ -18,8 +19,17 @@ log = logging.getLogger(__name__)
 PAGE = 2_000
 
 
-def close_interrupted(store: Store, run: RunRecord) -> Complete:
-    """Close one run. Raises StorageError."""
+def close_interrupted(
+    store: Store, run: RunRecord, holder: str
+) -> tuple[list[StoredEvent], Complete]:
+    """Close one run as `holder`; what was stored for it.
+
+    The lease is taken over first: of two servers that find the same run only one closes it. Raises
+    Busy for the other one, StorageError, NotFound when its chat is gone.
+    """
+    store.last_seq(run.chat_id)
+    lease = Lease(holder, run.lease.epoch + 1 if run.lease else 1)
+    store.save_run(replace(run, lease=lease))
     tracker = RunTracker()
     after = max(run.first_seq - 1, 0)
     while True:
@@ -30,15 +40,16 @@ def close_interrupted(store: Store, run: RunRecord) -> Complete:
         after = page.last_seq
     drafts = tracker.drafts(tracker.closing("interrupted"), store.last_seq(run.chat_id) + 1)
     complete = Complete(outcome="interrupted", usage=tracker.usage)
-    store.append(
+    stored = store.append(
         run.chat_id,
         [*drafts, Draft(complete)],
         run_id=run.run_id,
+        lease=lease,
         durable=True,
         outcome="interrupted",
     )
     log.info("chat=%s run=%s closed as interrupted", run.chat_id, run.run_id)
-    return complete
+    return stored, complete
 
 
 def orphaned(store: Store, holder_alive: Callable[[str], bool]) -> list[RunRecord]:

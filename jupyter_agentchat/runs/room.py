@@ -79,7 +79,7 @@ class Room:
         )
         self._shown = shown
         text = self.sync().model_dump_json()
-        for channel in self._channels:
+        for channel in list(self._channels):
             channel.push(text, chat_id=self.chat_id)
         if list_changed:
             self._changed(self)
@@ -150,3 +150,7 @@ class Room:
     def unsubscribe(self, channel: Channel) -> None:
         """Idempotent."""
         self._channels.pop(channel, None)
+
+    def unsubscribe_all(self) -> None:
+        """The chat is gone."""
+        self._channels.clear()

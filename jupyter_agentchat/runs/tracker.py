@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..protocol.events import (
     Ask,
@@ -42,6 +43,18 @@ class _OpenTool:
     output: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """What `restore` needs. Pieces are counted, not copied: a long answer costs nothing."""
+
+    items: dict[str, tuple[_OpenItem, int, int | None, int | None]]
+    tools: dict[str, tuple[_OpenTool, int]]
+    facts: dict[str, Any]
+
+
+_FACTS = ("usage", "error", "complete", "has_content", "_last")
+
+
 class RunTracker:
     """The open ends of one run."""
 
@@ -73,7 +86,9 @@ class RunTracker:
         """What to store for `bodies`; `next_seq` is the seq that the first of them will get.
 
         Deltas that wait in the same batch as their final are not stored at all. A tool or ask that
-        is not open is not closed twice. `complete` is kept back (see `closing`).
+        is not open is not closed twice. `error` and `complete` are kept back: whoever ends the run
+        stores them last, an `error` only when the run failed. When the drafts could not be stored,
+        `restore` what `save` gave before.
         """
         finals = {
             body.item_id
@@ -108,8 +123,12 @@ class RunTracker:
         item_or_none = self.items.pop(body.item_id, None)
         first = item_or_none.first_seq if item_or_none else None
         last = item_or_none.last_seq if item_or_none else None
+        text = body.text
+        if text is None:
+            # an agent that only says "done" must not erase what it has said
+            text = "".join(item_or_none.pieces if item_or_none else []) + (body.delta or "")
         final = body.model_copy(
-            update={"first_seq": seq if first is None else first, "delta": None}
+            update={"first_seq": seq if first is None else first, "delta": None, "text": text}
         )
         replaces = (first, last) if first is not None and last is not None else None
         return Draft(final, replaces)
@@ -136,15 +155,48 @@ class RunTracker:
             case Usage():
                 self.usage = body
             case Error():
-                if self.error is not None:
-                    return False
-                self.error = body
+                self.error = self.error or body
+                return False
             case Complete():
                 self.complete = self.complete or body
                 return False
             case _:
                 pass
         return True
+
+    def save(self) -> _Saved:
+        """The state at this moment, for `restore`."""
+        return _Saved(
+            items={
+                name: (item, len(item.pieces), item.first_seq, item.last_seq)
+                for name, item in self.items.items()
+            },
+            tools={name: (tool, len(tool.output)) for name, tool in self.tools.items()},
+            facts={
+                "asks": dict(self.asks),
+                "resolved": dict(self.resolved),
+                **{name: getattr(self, name) for name in _FACTS},
+            },
+        )
+
+    def restore(self, saved: _Saved) -> None:
+        """Forget everything since `save`: the store could not keep it."""
+        self.items.clear()
+        for name, (item, count, first_seq, last_seq) in saved.items.items():
+            del item.pieces[count:]
+            item.first_seq, item.last_seq = first_seq, last_seq
+            self.items[name] = item
+        self.tools.clear()
+        for name, (tool, count) in saved.tools.items():
+            del tool.output[count:]
+            self.tools[name] = tool
+        for name, value in saved.facts.items():
+            setattr(self, name, value)
+
+    def begin_anew(self) -> None:
+        """The attempt so far is void (a refused resume): what it said about its end as well."""
+        self.error = None
+        self.complete = None
 
     def absorb(self, events: Sequence[StoredEvent]) -> None:
         """Rebuild from stored events (a run found unfinished); unknown types are passed over."""
@@ -154,7 +206,8 @@ class RunTracker:
                 self.drafts([body], event.seq)
 
     def closing(self, outcome: Outcome) -> list[EventBody]:
-        """What must be stored before `complete`: partial text kept, tools and asks closed."""
+        """What must be stored before `error` and `complete`: partial text kept, tools and asks
+        closed."""
         bodies: list[EventBody] = []
         for item_id, item in self.items.items():
             kind = Thinking if item.thinking else AssistantText

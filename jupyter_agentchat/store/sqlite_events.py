@@ -157,6 +157,8 @@ def _check_lease(connection: sqlite3.Connection, run_id: str | None, lease: Leas
     found = connection.execute(
         "SELECT lease_holder, lease_epoch, outcome FROM runs WHERE run_id = ?", (run_id,)
     ).fetchone()
+    if found == (lease.holder, lease.epoch, None):
+        return
     if found is None or run_id is None:
         raise NotFound("There is no such run.", run_id=run_id)
     holder, epoch, outcome = found

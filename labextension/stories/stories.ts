@@ -412,6 +412,28 @@ export const STORIES: Record<string, Story> = {
       ],
     } as Story;
   })(),
+  covers: {
+    turns: [],
+    run: { running: true, phase: 'waiting' },
+    asks: [
+      ask({
+        title: 'Run a command',
+        detail: 'Install lightgbm',
+        input: { kind: 'shell', command: 'pip install lightgbm', cwd: null, background: false },
+        options: [
+          { id: 'a', label: 'Allow once', decision: 'allow', scope: 'once', leads_to: null },
+          {
+            id: 'b',
+            label: 'Allow for this chat: Bash(pip install:*)',
+            decision: 'allow',
+            scope: 'chat',
+            leads_to: null,
+          },
+          { id: 'c', label: 'Deny', decision: 'deny', scope: 'once', leads_to: null },
+        ],
+      }),
+    ],
+  },
   evil: {
     turns: [],
     asks: [

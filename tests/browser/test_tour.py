@@ -43,6 +43,8 @@ def test_the_tour_from_the_first_click_to_the_end(
     screen.command("agentchat:open-panel")
     page = screen.page
     expect(page.get_by_text("No chats in this workspace yet")).to_be_visible()
+    expect(page.get_by_role("button", name="Take the tour").first).to_be_visible()
+    expect(page.get_by_text("Looking for")).to_have_count(0)
     screen.picture("first-minute.png")
     page.get_by_role("button", name="Take the tour").first.click()
 
@@ -61,6 +63,8 @@ def test_the_tour_from_the_first_click_to_the_end(
     expect(ask).to_contain_text("agentchat-tour.md")
     screen.picture("tour-ask.png")
     ask.get_by_role("button", name=re.compile("Allow once")).click()
+    expect(ask).to_contain_text("edit", ignore_case=True)
+    ask.get_by_role("button", name=re.compile("Allow for this chat")).click()
     screen.wait_idle()
     thread = page.get_by_role("log", name="Conversation")
     expect(thread).to_contain_text("Pickers")

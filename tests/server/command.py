@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.request import Request, urlopen
@@ -26,6 +26,7 @@ class Home:
 
     path: Path
     project: Path
+    _started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -69,7 +70,7 @@ class Home:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Begin the command in the project, without a terminal."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self.command(*arguments),
             cwd=self.project,
             env=self.environment,
@@ -78,6 +79,15 @@ class Home:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._started.append(process)
+        return process
+
+    def close(self) -> None:
+        """End what a failed test has left running."""
+        for process in self._started:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
 
 
 def make_home(path: Path, **traits: Any) -> Home:

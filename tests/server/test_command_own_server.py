@@ -27,8 +27,10 @@ pytestmark = pytest.mark.timeout(180)  # each test starts servers
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return make_home(tmp_path)
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = make_home(tmp_path)
+    yield made
+    made.close()
 
 
 def children_of(pid: int) -> list[int]:

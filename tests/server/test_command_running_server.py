@@ -24,6 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     folder = tmp_path_factory.mktemp("running")
     running = RunningServer(make_home(folder), folder / "log")
     yield running
+    running.home.close()
     running.stop()
 
 
@@ -153,6 +154,7 @@ def test_after_a_restart_of_the_server_the_end_is_still_told(tmp_path: Path) -> 
         out, said = running.communicate(timeout=DEADLINE_S)
     finally:
         second.stop()
+        home.close()
     assert (running.returncode, out) == (1, ""), said
     assert "The connection is lost" in said
     assert "interrupted" in said

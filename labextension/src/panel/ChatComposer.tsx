@@ -4,6 +4,7 @@ import type { ChatSettings } from '../components/composer/settings';
 import { TrustCard } from '../components/start/TrustCard';
 import type { Chat } from '../protocol/generated';
 import type { IChatStore } from '../state/stores';
+import type { Value } from '../state/value';
 import { agentBlocked, runBlocked, trustBlocked } from './blocked';
 import { ComposerBox } from './ComposerBox';
 import { usePanel } from './context';
@@ -16,7 +17,7 @@ export interface IChatComposerProps {
   chat: Chat | null;
   /** Nothing was said yet. */
   empty: boolean;
-  focusRequest: number;
+  focusRequests: Value<number>;
 }
 
 const UNKNOWN: ChatSettings = {
@@ -29,9 +30,10 @@ const UNKNOWN: ChatSettings = {
 };
 
 export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
-  const { store, chat, empty, focusRequest } = props;
+  const { store, chat, empty, focusRequests } = props;
   const { session, status } = usePanel();
   const trans = useTrans();
+  const focusRequest = useReadable(focusRequests);
   const draft = useReadable(store.draft);
   const run = useReadable(store.run);
   const providers = useReadable(session.providers);
@@ -48,6 +50,14 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
     runBlocked(run, agent, trans) ??
     trustBlocked(draft.trust, trans) ??
     (chat ? agentBlocked(providers, provider, trans) : trans.__('Still loading this chat.'));
+  // the card goes, and with it the focus: back to where the person was writing
+  const decide = (trusted: boolean) => {
+    void store.decideTrust(trusted).then(() => {
+      if (store.draft.getSnapshot().trust === null) {
+        focusRequests.set(focusRequests.getSnapshot() + 1);
+      }
+    });
+  };
   return (
     <>
       {draft.trust && (
@@ -55,8 +65,11 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
           question={draft.trust}
           folder={folderName(draft.trust.path, server) ?? draft.trust.path}
           agentName={agentName}
-          onDecide={trusted => void store.decideTrust(trusted)}
-          onCancel={() => store.cancelTrust()}
+          onDecide={decide}
+          onCancel={() => {
+            store.cancelTrust();
+            focusRequests.set(focusRequest + 1);
+          }}
         />
       )}
       <ComposerBox

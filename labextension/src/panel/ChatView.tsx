@@ -43,7 +43,6 @@ export function ChatView({ id, place, focusRequests }: IChatViewProps): React.JS
   const empty = useSelected(store.thread, isEmpty) && !run.running;
   const pending = useSelected(store.thread, isPending);
   const sending = useSelected(store.draft, draft => draft.sending);
-  const focusRequest = useReadable(focusRequests);
   useEffect(() => store.open(), [store]);
   useEffect(() => mirrorDraft(store, browserStorage()), [store]);
 
@@ -68,8 +67,8 @@ export function ChatView({ id, place, focusRequests }: IChatViewProps): React.JS
     >
       <ChatHeader id={id} chat={chat} place={place} />
       <ServerLines />
-      <Conversation store={store} chat={chat} empty={empty}>
-        <ChatComposer store={store} chat={chat} empty={empty} focusRequest={focusRequest} />
+      <Conversation store={store} chat={chat} empty={empty} focusRequests={focusRequests}>
+        <ChatComposer store={store} chat={chat} empty={empty} focusRequests={focusRequests} />
       </Conversation>
     </section>
   );

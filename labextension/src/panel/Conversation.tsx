@@ -2,6 +2,7 @@
 import { useCallback, useRef } from 'react';
 
 import { AskArea } from '../components/ask/AskArea';
+import type { Answer } from '../components/ask/useAnswer';
 import { ServicesContext, useServices } from '../components/common/services';
 import { StartState } from '../components/start/StartState';
 import { PlanCard } from '../components/thread/PlanCard';
@@ -10,6 +11,7 @@ import { WorkingLine } from '../components/thread/WorkingLine';
 import type { Chat } from '../protocol/generated';
 import { checklist } from '../state/select';
 import type { IChatStore } from '../state/stores';
+import type { Value } from '../state/value';
 import type { Turn } from '../state/view';
 import { usePanel } from './context';
 import { folderName } from './policies';
@@ -21,12 +23,13 @@ export interface IConversationProps {
   store: IChatStore;
   chat: Chat | null;
   empty: boolean;
+  focusRequests: Value<number>;
   /** The composer. */
   children: React.ReactNode;
 }
 
 export function Conversation(props: IConversationProps): React.JSX.Element {
-  const { store, chat, empty, children } = props;
+  const { store, chat, empty, focusRequests, children } = props;
   const services = useThreadServices(store, chat);
   const thread = useRef<IThreadHandle>(null);
   const reveal = useCallback((id: string) => void thread.current?.reveal(id), []);
@@ -35,7 +38,7 @@ export function Conversation(props: IConversationProps): React.JSX.Element {
       {empty ? <Start chat={chat} /> : <Log store={store} handle={thread} />}
       <div className="ac-foot">
         <div className="ac-foot-in">
-          <Activity store={store} chat={chat} onShow={reveal} />
+          <Activity store={store} chat={chat} focusRequests={focusRequests} onShow={reveal} />
           {children}
         </div>
       </div>
@@ -92,24 +95,33 @@ function isFocused(chatId: string): boolean {
   return view?.dataset.chatId === chatId;
 }
 
-interface IActivityProps extends Pick<IConversationProps, 'store' | 'chat'> {
+interface IActivityProps extends Pick<IConversationProps, 'store' | 'chat' | 'focusRequests'> {
   onShow: (id: string) => void;
 }
 
 /** Working line, asks and plan: one set of buttons, where they cannot scroll away. */
-function Activity({ store, chat, onShow }: IActivityProps): React.JSX.Element {
+function Activity({ store, chat, focusRequests, onShow }: IActivityProps): React.JSX.Element {
   const run = useReadable(store.run);
   const { turns } = useReadable(store.thread);
   const { text } = useReadable(store.draft);
   const { names } = useServices();
   const turn = turns.find(known => known.key === run.runningKey) ?? null;
+  const answer = async (askId: string, given: Answer) => {
+    const fromCard = document.activeElement?.closest('.ac-asks') != null;
+    const outcome = await store.answer(askId, given);
+    if (outcome.ok && fromCard) {
+      // the card goes, and with it the focus
+      focusRequests.set(focusRequests.getSnapshot() + 1);
+    }
+    return outcome;
+  };
   return (
     <>
       <WorkingLine run={run} turn={turn} onStop={() => void store.cancel()} />
       <AskArea
         asks={run.asks}
         agentName={names.agent(chat?.provider ?? null)}
-        onAnswer={(askId, answer) => store.answer(askId, answer)}
+        onAnswer={answer}
         onShow={onShow}
         takeFocus={text.trim() === '' && isFocused(store.id)}
       />

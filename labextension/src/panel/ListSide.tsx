@@ -47,7 +47,7 @@ export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Elemen
   );
   const create = () => {
     setFailure(null);
-    navigation.create({ project: '' }).catch((error: unknown) => setFailure(failureOf(error)));
+    navigation.start('').catch((error: unknown) => setFailure(failureOf(error)));
   };
   const providerName = (id: string | null) =>
     providers.providers.find(known => known.id === id)?.name ?? id ?? trans.__('No agent');

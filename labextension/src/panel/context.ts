@@ -42,6 +42,8 @@ export interface INavigation {
   showList(this: void): void;
   /** Makes a chat and opens it. Rejects with an `Error` for people when the server refused. */
   create(this: void, settings: Partial<NewChat>, place?: Place): Promise<Chat>;
+  /** Opens the empty chat that this project has already, else makes one: no heap of chats without a word. */
+  start(this: void, project: string, place?: Place): Promise<Chat>;
   /** As `create`, and sends the first prompt. */
   begin(this: void, settings: Partial<NewChat>, text: string): Promise<void>;
   takeTour(this: void): void;

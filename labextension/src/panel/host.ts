@@ -63,6 +63,8 @@ export function createHost(parts: IHostParts): IHost {
           '%1 will change files and run commands in this project without asking you. You can lower this at any time.',
           agent,
         ),
+        // Enter out of habit must not say yes
+        defaultButton: 0,
         buttons: [
           Dialog.cancelButton({ label: trans.__('Cancel') }),
           Dialog.warnButton({ label: trans.__('Allow full access') }),

@@ -9,6 +9,11 @@ import type { ISession } from '../state/stores';
 import type { INavigation, Place } from './context';
 import type { Places } from './places';
 
+/** Nothing was said in it, and nobody gave it a name. */
+function isUntouched({ last_seq, title, state, archived }: Chat): boolean {
+  return last_seq === 0 && title === '' && state === 'idle' && !archived;
+}
+
 export function createNavigation(
   session: ISession,
   places: Places,
@@ -22,6 +27,17 @@ export function createNavigation(
     const chat = await session.list.create(settings);
     places.open(chat.id, place);
     return chat;
+  };
+  const start: INavigation['start'] = async (project, place) => {
+    const untouched = session.list
+      .getSnapshot()
+      .groups.flatMap(group => group.days.flatMap(day => day.chats))
+      .find(chat => chat.project === project && isUntouched(chat));
+    if (untouched) {
+      places.open(untouched.id, place);
+      return untouched;
+    }
+    return create({ project }, place);
   };
   const begin: INavigation['begin'] = async (settings, text) => {
     const chat = await session.list.create(settings);
@@ -38,6 +54,7 @@ export function createNavigation(
     const answer = await showDialog({
       title: trans.__('Delete this chat?'),
       body: trans.__('“%1” goes to the trash.', title) + running,
+      defaultButton: 0,
       buttons: [
         Dialog.cancelButton({ label: trans.__('Cancel') }),
         Dialog.warnButton({ label: trans.__('Delete') }),
@@ -56,6 +73,7 @@ export function createNavigation(
     },
     showList: () => places.showList(),
     create,
+    start,
     begin,
     takeTour: () => {
       begin(

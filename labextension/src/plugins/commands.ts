@@ -42,10 +42,10 @@ function activate(
     execute: async args => {
       const project = text(args, 'project') ?? text(args, 'cwd') ?? '';
       const provider = text(args, 'provider');
-      const chat = await navigation.create(
-        { project, ...(provider ? { provider } : {}) },
-        placeOf(args),
-      );
+      const place = placeOf(args);
+      const chat = flag(args, 'launcher')
+        ? await navigation.start(project, place)
+        : await navigation.create({ project, ...(provider ? { provider } : {}) }, place);
       return chat.id;
     },
   });

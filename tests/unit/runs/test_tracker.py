@@ -97,12 +97,42 @@ def test_an_end_for_a_tool_or_ask_that_is_not_open_is_dropped() -> None:
     assert RunTracker().drafts(stray, 1) == []
 
 
-def test_complete_is_kept_back_and_only_the_first_error_is_stored() -> None:
+def test_the_end_is_kept_back_and_the_first_error_counts() -> None:
     tracker = RunTracker()
     first, second = Error(code="network", message="a"), Error(code="network", message="b")
-    drafts = tracker.drafts([first, second, Complete(outcome="failed")], 1)
-    assert drafts == [Draft(first)]
-    assert tracker.complete == Complete(outcome="failed")
+    assert tracker.drafts([first, second, Complete(outcome="failed")], 1) == []
+    assert (tracker.error, tracker.complete) == (first, Complete(outcome="failed"))
+
+
+def test_an_agent_that_only_says_done_does_not_erase_its_answer() -> None:
+    tracker = RunTracker()
+    tracker.drafts([delta("Hel")], 1)
+    (draft,) = tracker.drafts([delta("lo"), AssistantText(item_id="m:0", final=True)], 2)
+    assert isinstance(draft.body, AssistantText)
+    assert draft.body.text == "Hello"
+
+
+def test_what_could_not_be_stored_is_forgotten_and_still_open() -> None:
+    tracker = RunTracker()
+    ask = Ask(ask_id="q", kind="permission", title="May I?")
+    tracker.drafts([shell("t1"), ask, delta("Hel")], 1)
+    before = tracker.save()
+    lost: list[EventBody] = [
+        ToolUseEnd(tool_id="t1"),
+        AskResolved(ask_id="q", decision="allow"),
+        delta("lo"),
+        final("Hello"),
+        shell("t2"),
+        delta("more", "m:1"),
+    ]
+    tracker.drafts(lost, 4)
+    tracker.restore(before)
+    assert (list(tracker.asks), list(tracker.tools), tracker.resolved) == (["q"], ["t1"], {})
+    (kept, withdrawn, ended) = tracker.closing("failed")
+    assert isinstance(kept, AssistantText)
+    assert (kept.text, withdrawn.type, ended.type) == ("Hel", "ask_resolved", "tool_use_end")
+    (draft, *_) = tracker.drafts([kept], 4)
+    assert draft.replaces == (3, 3)
 
 
 def test_the_phase_follows_what_the_agent_does() -> None:

@@ -235,3 +235,16 @@ def test_a_damaged_store_that_cannot_be_rebuilt_is_still_shown(
         with pytest.raises(StorageError):
             store.events_before("a", None)
     assert path.read_bytes() == data
+
+
+def test_a_store_that_the_server_would_hand_out_as_files_is_not_opened(tmp_path: Path) -> None:
+    for name, writable in (("data", False), (".hidden/data", True)):
+        with closing(open_store(tmp_path / name, served_root=tmp_path)) as store:
+            assert store.health.writable is writable
+            if not writable:
+                assert "hidden folder" in (store.health.notice or "")
+                assert store.list_chats() == ([], None)
+                _write_everything(store)
+        assert (tmp_path / name).exists() is writable
+    with closing(open_store(tmp_path / "a" / "data", served_root=tmp_path / "b")) as store:
+        assert store.health.writable

@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 
 import { Button, LinkButton } from '../common/Button';
 import { useTrans } from '../common/trans';
+import { VisibleText } from '../common/VisibleText';
 import type { AskButton } from './options';
 import type { Answer } from './useAnswer';
 
@@ -74,6 +75,7 @@ function ReasonField({ label, busy, onSend, onClose }: IReasonProps): React.JSX.
 export function AskActions(props: IAskActionsProps): React.JSX.Element {
   const { buttons, armed, busy, failure, onPress, reasonLink, reasonLabel, onReason } = props;
   const trans = useTrans();
+  const id = useId();
   const [open, setOpen] = useState(false);
   const deny = buttons.find(button => button.decision === 'deny');
   const firstAllow = buttons.find(button => button.decision === 'allow');
@@ -105,16 +107,27 @@ export function AskActions(props: IAskActionsProps): React.JSX.Element {
   return (
     <>
       {problem}
+      {buttons.map(({ label, covers }, index) =>
+        covers === null ? null : (
+          <p className="ac-ask-covers" key={index} id={`${id}-${index}`}>
+            {trans.__('“%1” covers:', label)}{' '}
+            <span className="ac-mono">
+              <VisibleText text={covers} />
+            </span>
+          </p>
+        ),
+      )}
       <div className="ac-ask-buttons" role="group" aria-label={trans.__('Your answer')}>
         {buttons.map((button, index) => (
           <Button
             key={index}
             kind={button === firstAllow ? 'primary' : 'default'}
             shortcut={button.key ?? undefined}
+            aria-describedby={button.covers === null ? undefined : `${id}-${index}`}
             aria-disabled={(button.decision === 'allow' && !armed) || busy}
             onClick={() => onPress(button)}
           >
-            {button.label}
+            <VisibleText text={button.label} />
           </Button>
         ))}
         <LinkButton onClick={() => setOpen(true)} disabled={busy}>

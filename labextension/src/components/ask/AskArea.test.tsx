@@ -58,7 +58,7 @@ test('a card has the name, the words and the buttons that the contract gives the
   expect(
     screen.getByRole('alertdialog', { name: 'Claude Code wants to run a command' }),
   ).toBeTruthy();
-  expect(screen.getByRole('region', { name: 'Command' }).textContent).toBe('pip install lightgbm');
+  expect(screen.getByRole('group', { name: 'Command' }).textContent).toBe('pip install lightgbm');
   const names = [
     'Allow once',
     'Allow for this chat',
@@ -105,7 +105,7 @@ test.each([
 ])('the key %s in the card answers %s', async (key, option) => {
   show([ask()]);
   await wait(600);
-  fireEvent.keyDown(screen.getByRole('region', { name: 'Command' }), { key });
+  fireEvent.keyDown(screen.getByRole('group', { name: 'Command' }), { key });
   expect(answers[0]?.[1].option_id).toBe(option);
 });
 
@@ -130,6 +130,25 @@ test('a no can carry a reason', () => {
   expect(answers).toEqual([['ask-1', { decision: 'deny', option_id: 'no', message: 'use conda' }]]);
 });
 
+test('what an answer covers beyond this call is written out, not squeezed into the button', async () => {
+  const option = ask().options[1]!;
+  show([
+    ask({
+      title: 'Run a command',
+      options: [{ ...option, label: 'Allow for this chat: pip install:*' }],
+    }),
+  ]);
+  const button = screen.getByRole('button', { name: 'Allow for this chat' });
+  const note = document.getElementById(button.getAttribute('aria-describedby') ?? '');
+  expect(note?.textContent).toBe('“Allow for this chat” covers: pip install:*');
+  expect(screen.getByRole('alertdialog', { name: 'Run a command' }).textContent).toContain(
+    'Claude Code asks: Run a command',
+  );
+  await wait(600);
+  press('Allow for this chat');
+  expect(answers[0]?.[1].option_id).toBe('chat');
+});
+
 test('there is always a way to say no', () => {
   show([ask({ options: [] })]);
   press('Deny');
@@ -139,7 +158,7 @@ test('there is always a way to say no', () => {
 test('what would be hidden in a command is shown', () => {
   const command = 'ls \u202e#\r; rm';
   show([ask({ input: { kind: 'shell', command, cwd: null, background: false } })]);
-  expect(screen.getByRole('region', { name: 'Command' }).textContent).toBe('ls U+202E#U+000D; rm');
+  expect(screen.getByRole('group', { name: 'Command' }).textContent).toBe('ls U+202E#U+000D; rm');
 });
 
 test('a refused answer says why and can be given again', async () => {
@@ -274,7 +293,7 @@ test('a plan is read as Markdown, and a no may say what to change', () => {
       ],
     }),
   ]);
-  expect(screen.getByRole('region', { name: 'Plan' }).textContent).toBe('Fix the test');
+  expect(screen.getByRole('group', { name: 'Plan' }).textContent).toBe('Fix the test');
   press('Say what to change…');
   fireEvent.change(screen.getByRole('textbox', { name: 'What should change?' }), {
     target: { value: 'Tests first' },

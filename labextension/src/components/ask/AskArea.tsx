@@ -33,6 +33,7 @@ export function AskArea(props: IAskAreaProps): React.JSX.Element | null {
         <AskCard
           key={ask.ask_id}
           ask={ask}
+          agentName={agentName}
           onAnswer={answer}
           onShow={() => onShow(ask.tool_id ?? ask.ask_id)}
           takeFocus={takeFocus}

@@ -17,6 +17,7 @@ import { useArmed } from './useArmed';
 
 export interface IAskCardProps {
   ask: Ask;
+  agentName: string;
   onAnswer: (answer: Answer) => Promise<AnswerOutcome>;
   /** Scrolls the thread to the call; null where the thread does not show it. */
   onShow: (() => void) | null;
@@ -33,7 +34,8 @@ function iconOf(ask: Ask): IconName {
 }
 
 /** Give it the ask's id as `key`: each ask is inert at first. For permissions and plans. */
-export function AskCard({ ask, onAnswer, onShow, takeFocus }: IAskCardProps): React.JSX.Element {
+export function AskCard(props: IAskCardProps): React.JSX.Element {
+  const { ask, agentName, onAnswer, onShow, takeFocus } = props;
   const trans = useTrans();
   const id = useId();
   const exact = useRef<HTMLDivElement>(null);
@@ -79,8 +81,11 @@ export function AskCard({ ask, onAnswer, onShow, takeFocus }: IAskCardProps): Re
     >
       <div className="ac-ask-head">
         <Icon name={iconOf(ask)} />
-        <span className="ac-grow" id={`${id}-title`}>
-          <VisibleText text={ask.title} />
+        <span className="ac-grow">
+          {ask.title.includes(agentName) ? null : `${trans.__('%1 asks:', agentName)} `}
+          <span id={`${id}-title`}>
+            <VisibleText text={ask.title} />
+          </span>
         </span>
         {onShow === null ? null : (
           <LinkButton
@@ -101,7 +106,7 @@ export function AskCard({ ask, onAnswer, onShow, takeFocus }: IAskCardProps): Re
           <div
             ref={exact}
             className="ac-ask-what ac-ask-plan"
-            role="region"
+            role="group"
             aria-label={trans.__('Plan')}
             // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, and may take the focus
             tabIndex={0}

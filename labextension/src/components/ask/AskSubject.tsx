@@ -86,7 +86,7 @@ export const AskSubject = forwardRef<HTMLDivElement, { ask: Ask }>(function AskS
       <div
         ref={ref}
         className="ac-ask-exact"
-        role="region"
+        role="group"
         aria-label={ask.diffs.length > 0 ? trans.__('Changes') : nameOf(ask.input, trans)}
         // it scrolls, and the focus may be put here so that a person reads before they answer
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex

@@ -6,6 +6,8 @@ export type AskButton = {
   readonly option: AskOption | null;
   readonly decision: 'allow' | 'deny';
   readonly label: string;
+  /** What the answer covers beyond this call, exactly as the adapter says it; null when there is nothing to add. */
+  readonly covers: string | null;
   /** Y, A or N; null when another button has it. */
   readonly key: string | null;
 };
@@ -29,11 +31,21 @@ function labelOf(option: AskOption, trans: Trans): string {
   }
 }
 
+/** "Allow for this chat: pip install" is a button's words, and then what it covers. */
+function splitLabel(label: string): [string, string | null] {
+  const at = label.indexOf(': ');
+  return at === -1 ? [label, null] : [label.slice(0, at), label.slice(at + 2)];
+}
+
 function keyOf(option: AskOption): string {
   if (option.decision === 'deny') {
     return 'N';
   }
   return option.scope === 'once' ? 'Y' : 'A';
+}
+
+function ownButton(decision: AskButton['decision'], label: string, key: string): AskButton {
+  return { option: null, decision, label, covers: null, key };
 }
 
 /** Buttons for `options`, allowing ones first. There is always a way to say no, also when the agent names none. */
@@ -47,18 +59,20 @@ export function askButtons(options: readonly AskOption[], trans: Trans): AskButt
     const key = keyOf(option);
     const free = !taken.has(key);
     taken.add(key);
+    const [label, covers] = splitLabel(labelOf(option, trans));
     return {
       option,
       decision: option.decision,
-      label: labelOf(option, trans),
+      label,
+      covers,
       key: free ? key : null,
     };
   });
   if (options.length === 0) {
-    buttons.push({ option: null, decision: 'allow', label: trans.__('Allow once'), key: 'Y' });
+    buttons.push(ownButton('allow', trans.__('Allow once'), 'Y'));
   }
   if (!taken.has('N')) {
-    buttons.push({ option: null, decision: 'deny', label: trans.__('Deny'), key: 'N' });
+    buttons.push(ownButton('deny', trans.__('Deny'), 'N'));
   }
   return buttons;
 }

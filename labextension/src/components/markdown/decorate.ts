@@ -78,6 +78,13 @@ function decorateLink(link: HTMLAnchorElement): void {
   }
 }
 
+/** What scrolls by itself can be reached by the keyboard, and so needs a name. */
+function scrollable(element: HTMLElement, name: string): void {
+  element.tabIndex = 0;
+  element.setAttribute('role', 'group');
+  element.setAttribute('aria-label', name);
+}
+
 function decorateCode(trans: Trans, pre: HTMLPreElement): void {
   const code = pre.querySelector('code');
   const language = /language-(\S+)/.exec(code?.className ?? '')?.[1] ?? '';
@@ -94,7 +101,7 @@ function decorateCode(trans: Trans, pre: HTMLPreElement): void {
   pre.replaceWith(box);
   box.append(bar, pre);
   pre.tabIndex = 0;
-  pre.setAttribute('role', 'region');
+  pre.setAttribute('role', 'group');
   pre.setAttribute(
     'aria-label',
     language === '' ? trans.__('Code') : trans.__('%1 code', language),
@@ -109,6 +116,7 @@ export function decorate(root: DocumentFragment, trans: Trans): void {
   for (const table of root.querySelectorAll('table')) {
     const frame = document.createElement('div');
     frame.className = 'ac-table';
+    scrollable(frame, trans.__('Table'));
     table.replaceWith(frame);
     frame.append(table);
   }

@@ -24,7 +24,7 @@ export function agentState(provider: Provider, trans: Trans): IAgentState {
       return { icon: 'search', words: trans.__('Looking for it…'), command: null, recheck: false };
     case 'ready': {
       const words = provider.account
-        ? trans.__('Ready, signed in as %1', provider.account.label)
+        ? trans.__('Ready. Account: %1', provider.account.label)
         : trans.__('Ready');
       return { icon: 'check', words, command: null, recheck: false };
     }

@@ -135,7 +135,7 @@ test('an edit shows its counts and its lines; it can be closed and stays closed'
 test('the end of long output is shown, all of it on demand', () => {
   const text = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\n');
   showParts([shell('seq', { text, exitCode: 0 })]);
-  const output = () => screen.getByRole('region', { name: 'Output' }).textContent;
+  const output = () => screen.getByRole('group', { name: 'Output' }).textContent;
   expect(output()).toContain('line 99');
   expect(output()).not.toContain('line 50');
   fireEvent.click(button('Show all (88 more lines)'));
@@ -148,7 +148,7 @@ test('a call that waits stands alone with its exact command; later it says who a
   showParts([readFile('a.py'), call, waiting], {}, true);
   const card = group('Run: Install x, waiting for you');
   expect(card.textContent).toContain('Waiting for you');
-  expect(within(card).getByRole('region', { name: 'Command' }).textContent).toBe('pip install x');
+  expect(within(card).getByRole('group', { name: 'Command' }).textContent).toBe('pip install x');
   cleanup();
 
   const resolution = {

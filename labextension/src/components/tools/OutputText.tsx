@@ -40,7 +40,7 @@ export function OutputText({
       {end ? more : null}
       <pre
         className="ac-output-text"
-        role="region"
+        role="group"
         aria-label={label}
         // it scrolls when it is long, so the keyboard must reach it
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex

@@ -20,7 +20,7 @@ export interface IToolBodyProps {
 function Command({ command }: { command: string }): React.JSX.Element {
   const trans = useTrans();
   return (
-    <pre className="ac-output-text ac-tool-command" role="region" aria-label={trans.__('Command')}>
+    <pre className="ac-output-text ac-tool-command" role="group" aria-label={trans.__('Command')}>
       <VisibleText text={command} />
     </pre>
   );
