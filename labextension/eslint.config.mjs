@@ -34,7 +34,10 @@ const sources = {
       { considerDefaultExhaustiveForUnions: true },
     ],
     // JupyterFrontEndPlugin<void>
-    '@typescript-eslint/no-invalid-void-type': ['error', { allowInGenericTypeArguments: true, allowAsThisParameter: true }],
+    '@typescript-eslint/no-invalid-void-type': [
+      'error',
+      { allowInGenericTypeArguments: true, allowAsThisParameter: true },
+    ],
     // HTML made from text is how chats become attacks: only the Markdown renderer, behind the sanitizer
     'no-restricted-properties': [
       'error',

@@ -31,6 +31,7 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--font-render-hinting=none",
 ]  # fmt: skip
+expect.set_options(timeout=20_000)  # a busy machine is no failure; no test waits for time
 QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
 
@@ -112,6 +113,15 @@ class Lab:
         with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own URL
             return json.load(answer)
 
+    def wait_layout(self, word: str) -> None:
+        """Until Lab itself has saved its layout (it does so a second or two after a change)."""
+        folder = self.home / ".jupyter" / "lab" / "workspaces"
+        for _ in range(400):
+            if any(word in path.read_text() for path in folder.glob("*.jupyterlab-workspace")):
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"Lab saves no layout with {word} in {folder}")
+
     def kill(self) -> None:
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGKILL)
@@ -180,12 +190,19 @@ class Screen:
 
     def send(self, text: str) -> None:
         self.composer().fill(text)
+        expect(self.page.get_by_role("button", name="Send", exact=True).last).to_be_enabled()
         self.composer().press("Enter")
 
     def wait_idle(self) -> None:
         expect(self.page.locator(".jp-AgentChat[data-running=false]").last).to_be_visible(
             timeout=60_000
         )
+
+    def close_labs_dialog(self) -> None:
+        """Lab's own "Server Connection Error", which covers everything."""
+        button = self.page.locator(".jp-Dialog").get_by_role("button", name="Close")
+        if button.is_visible():
+            button.click()
 
     def picture(self, name: str) -> None:
         """Keep a screenshot for the docs."""

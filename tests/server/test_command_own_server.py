@@ -200,10 +200,11 @@ class Terminal:
         os.close(other)
         self.shown = ""
 
-    def until(self, text: str) -> None:
-        """Read until `text` is shown."""
+    def until(self, *texts: str) -> None:
+        """Read until `texts` are shown, one behind the other."""
+        wanted = re.compile(".*".join(map(re.escape, texts)), re.DOTALL)
         end = time.monotonic() + DEADLINE_S
-        while text not in self.shown:
+        while not wanted.search(self.shown):
             assert time.monotonic() < end, self.shown
             if select.select([self._fd], [], [], 0.1)[0] and not self._read():
                 raise AssertionError(self.shown)
@@ -256,10 +257,9 @@ def test_asks_are_answered_at_the_terminal(home: Home) -> None:
         person.until("to deny:")
         assert "May I run it?\n  rm -rf build\n" in person.shown
         person.type("")
-        person.until("Nothing was chosen.")
+        person.until("Nothing was chosen.", "to deny:")
         person.type("1")
-        person.until("And this?")
-        person.until("to deny:")
+        person.until("And this?", "to deny:")
         assert "It ran." in person.shown
         person.type("no not today")
         person.until("of your own:")

@@ -139,6 +139,7 @@ describe('root of a chat', () => {
       run.set(RUNNING);
     });
     mark(() => run.set(IDLE));
+    await act(() => Promise.resolve());
     expect(marks).toEqual(['unknown', 'false', 'true', 'true', 'true', 'false']);
     expect(root.dataset.chatId).toBe('c1');
     expect(root.dataset.phase).toBe('idle');

@@ -9,10 +9,12 @@ export function agentBlocked(
   provider: Provider | undefined,
   trans: Trans,
 ): string | null {
-  if (provider?.available) {
+  // one that is still being looked at is not held back: the server finds out when it starts it
+  if (provider?.available || provider?.state === 'probing') {
     return null;
   }
-  if (provider?.state === 'probing' || (!provider && view.state !== 'ready')) {
+  const looking = view.providers.some(known => known.state === 'probing');
+  if (!provider && (looking || view.state !== 'ready')) {
     return trans.__('Still looking for agents. One moment.');
   }
   if (!provider) {

@@ -2,7 +2,9 @@
 import { memo, useMemo, useState } from 'react';
 
 import { BlockSplitter, type Block } from '../../markdown/splitter';
+import { COPIED_MS } from '../common/CopyButton';
 import { useServices } from '../common/services';
+import { useTrans } from '../common/trans';
 import { loadPicture } from './decorate';
 import { OpenFence } from './OpenFence';
 import { useRenderedBlock } from './useRenderedBlock';
@@ -57,6 +59,7 @@ const BlockGroup = memo(
 /** Renders `text`; clicks on its buttons act through the thread's services. */
 export const Markdown = memo(function Markdown({ text, done }: IMarkdownProps) {
   const services = useServices();
+  const trans = useTrans();
   const [splitter] = useState(() => new BlockSplitter());
   const { blocks, tail } = useMemo(() => splitter.update(text, done), [splitter, text, done]);
   const all = tail === null ? blocks : [...blocks, tail];
@@ -75,6 +78,10 @@ export const Markdown = memo(function Markdown({ text, done }: IMarkdownProps) {
       loadPicture(target);
     } else if (acCopy !== undefined) {
       services.copyText(target.closest('.ac-code')?.querySelector('pre')?.textContent ?? '');
+      target.textContent = trans.__('Copied');
+      setTimeout(() => {
+        target.textContent = trans.__('Copy');
+      }, COPIED_MS);
     }
   };
 

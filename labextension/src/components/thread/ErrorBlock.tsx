@@ -3,6 +3,7 @@ import { useId } from 'react';
 
 import type { ErrorPart } from '../../state/view';
 import { Button, IconButton } from '../common/Button';
+import { CopyButton } from '../common/CopyButton';
 import { useFold, useServices } from '../common/services';
 import { useTrans, type Trans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
@@ -39,13 +40,13 @@ function detailLines(part: ErrorPart, trans: Trans): string[] {
 /** A command to run in a terminal, exactly as it is, with a button to copy it. */
 export function CommandLine({ command }: { command: string }): React.JSX.Element {
   const trans = useTrans();
-  const { copyText, openTerminal } = useServices();
+  const { openTerminal } = useServices();
   return (
     <div className="ac-command">
       <code>
         <VisibleText text={command} />
       </code>
-      <IconButton icon="copy" label={trans.__('Copy command')} onClick={() => copyText(command)} />
+      <CopyButton label={trans.__('Copy command')} text={() => command} />
       {openTerminal === null ? null : (
         <IconButton icon="terminal" label={trans.__('Open terminal')} onClick={openTerminal} />
       )}

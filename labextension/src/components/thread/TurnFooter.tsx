@@ -1,14 +1,12 @@
 /** The line below a finished turn: time, tokens, cost, and what can be done with the answer. */
 import { turnMarkdown } from '../../state/select';
 import type { Turn } from '../../state/view';
-import { IconButton } from '../common/Button';
-import { useServices } from '../common/services';
+import { CopyButton } from '../common/CopyButton';
 import { useTrans } from '../common/trans';
 import { usageWords } from './usage';
 
 export function TurnFooter({ turn }: { turn: Turn }): React.JSX.Element {
   const trans = useTrans();
-  const { copyText } = useServices();
   const hasAnswer = turn.parts.some(part => part.type === 'text');
   return (
     <div className="ac-usage" role="group" aria-label={trans.__('Usage')}>
@@ -19,11 +17,7 @@ export function TurnFooter({ turn }: { turn: Turn }): React.JSX.Element {
       ))}
       {hasAnswer ? (
         <span className="ac-usage-actions">
-          <IconButton
-            icon="copy"
-            label={trans.__('Copy as Markdown')}
-            onClick={() => copyText(turnMarkdown(turn))}
-          />
+          <CopyButton label={trans.__('Copy as Markdown')} text={() => turnMarkdown(turn)} />
         </span>
       ) : null}
     </div>

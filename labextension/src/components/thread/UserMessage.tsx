@@ -3,7 +3,7 @@ import { memo } from 'react';
 
 import type { Attachment, Author } from '../../protocol/generated';
 import type { UserPart } from '../../state/view';
-import { IconButton } from '../common/Button';
+import { CopyButton } from '../common/CopyButton';
 import { formatBytes, formatTime } from '../common/format';
 import { useServices } from '../common/services';
 import { useTrans } from '../common/trans';
@@ -59,14 +59,14 @@ export function messageOf({ text, attachments, author, time }: UserPart): IUserM
 export const UserMessage = memo(function UserMessage(props: IUserMessageProps) {
   const { text, attachments, author, time } = props;
   const trans = useTrans();
-  const { names, copyText } = useServices();
+  const { names } = useServices();
   // under a Hub several people may write into one chat; then the name is news
   const other =
     author !== null && names.me !== null && author.username !== names.me ? author.name : null;
   return (
     <article className="ac-you" aria-label={other ?? trans.__('You')} aria-busy={time === null}>
       <div className="ac-actions">
-        <IconButton icon="copy" label={trans.__('Copy')} onClick={() => copyText(text)} />
+        <CopyButton label={trans.__('Copy')} text={() => text} />
       </div>
       {other === null ? null : (
         <div className="ac-you-who">
