@@ -87,11 +87,14 @@ class AgentChatSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
     # ---- identity over time -----------------------------------------------------------------
 
     async def _identity_holds(self) -> bool:
-        """Ask the identity provider again: a socket outlives its login (A4)."""
-        if hasattr(self, "_jupyter_current_user"):
-            del self._jupyter_current_user
-        user = await ensure_async(self.identity_provider.get_user(self))
-        self._jupyter_current_user = user
+        """Ask the identity provider again: a socket outlives its login (A4).
+
+        It is asked about a fresh handler with the socket's own request: providers remember their
+        answer on the handler, and they set cookies, which Tornado refuses on an open socket.
+        """
+        asking = JupyterHandler(self.application, self.request)
+        user = await ensure_async(self.identity_provider.get_user(asking))
+        self.current_user = self._jupyter_current_user = user
         return user is not None
 
     async def _still_welcome(self) -> None:

@@ -143,7 +143,8 @@ class Room:
             )
             return
         self._channels[channel] = None
-        if page.events:
+        if last > after_seq:
+            # also when only holes are left: `upto` tells the client that it is up to date
             encoded = [event.wire_json() for event in page.events]
             channel.push_events(self.chat_id, after_seq, last, encoded)
 

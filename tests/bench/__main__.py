@@ -1,4 +1,4 @@
-"""`make bench`: runs every bench (or those of `B=P1`), prints the table, writes docs/performance.json.
+"""`make bench` (`B=P1` for one): runs the benches and prints their table.
 
 Compare ratios of one run, not absolute values of two.
 """

@@ -104,7 +104,7 @@ async def answer_bytes(server: JupyterServer) -> tuple[int, int, int]:
         raw = await next_frame(connection)
         frame = json.loads(raw)
         events = frame.get("events", [])
-        # the prompt itself holds the answer's text here (it drives the agent): not part of the answer
+        # the prompt holds the text here (it drives the agent): not part of the answer
         if not any(event["type"] == "user" for event in events):
             size, frames = size + len(raw.encode()), frames + 1
         if any(event["type"] == "complete" for event in events):

@@ -157,5 +157,5 @@ async def next_frame(connection: WebSocketClientConnection, timeout_s: float = 6
     """One text frame. Raises when the socket was closed."""
     text = await asyncio.wait_for(connection.read_message(), timeout_s)
     if not isinstance(text, str):
-        raise RuntimeError("the socket was closed")
+        raise TypeError("the socket was closed, or sent bytes")
     return text

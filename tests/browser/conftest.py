@@ -166,7 +166,7 @@ class Screen:
     def __init__(self, page: Page, lab: Lab) -> None:
         self.page, self.lab = page, lab
         self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
 
     def open(self, *, reset: bool = True) -> None:
         """Load Lab and wait until it is restored (only then are commands registered)."""

@@ -8,6 +8,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { TRANSLATION_DOMAIN } from '../components/common/trans';
 import { createHighlight } from '../components/markdown/highlight';
+import { mountHighlightStyle } from '../components/markdown/highlightStyle';
 import { MarkdownRenderer } from '../components/markdown/renderer';
 import type { IPanelContext } from '../panel/context';
 import { createHost } from '../panel/host';
@@ -41,6 +42,7 @@ function activate(
     renamingId: new Value<string | null>(null),
     draft: new NewDraft(),
   };
+  mountHighlightStyle();
   const places = new Places(app.shell, model, () => preferences.values.getSnapshot().openChatsIn);
   const context: IPanelContext = {
     start: () => {
