@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -160,13 +160,29 @@ class Socket:
 
 
 @pytest.fixture
-def open_socket(
+def raw_socket(
     jp_ws_fetch: Callable[..., Awaitable[Any]], http_server_client: Any
+) -> Iterator[Callable[..., Awaitable[Socket]]]:
+    """Open a websocket that nobody has greeted yet; closed at the end of the test."""
+    opened: list[Socket] = []
+
+    async def connect(**options: Any) -> Socket:
+        opened.append(Socket(await jp_ws_fetch("agentchat", "ws", **options)))
+        return opened[-1]
+
+    yield connect
+    for socket in opened:
+        socket.connection.close()
+
+
+@pytest.fixture
+def open_socket(
+    raw_socket: Callable[..., Awaitable[Socket]],
 ) -> Callable[[], Awaitable[Socket]]:
     """Open a greeted websocket."""
 
     async def connect() -> Socket:
-        socket = Socket(await jp_ws_fetch("agentchat", "ws"))
+        socket = await raw_socket()
         assert (await socket.read())["type"] == "welcome"
         assert (await socket.ask(type="hello", protocol=1, client="script"))["type"] == "ack"
         return socket

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 
@@ -58,10 +57,10 @@ async def test_a_binary_frame_is_refused(open_socket: Open) -> None:
 
 
 async def test_hello_comes_first_and_an_old_page_is_told_to_reload(
-    jp_ws_fetch: Callable[..., Awaitable[Any]], http_server_client: Any, rest: Rest
+    raw_socket: Open, rest: Rest
 ) -> None:
     chat_id = await rest.new_chat()
-    socket = Socket(await jp_ws_fetch("agentchat", "ws"))
+    socket = await raw_socket()
     welcome = await socket.read()
     assert (welcome["type"], welcome["protocol"]) == ("welcome", 1)
     early = await socket.ask(type="subscribe", chat_id=chat_id, after_seq=0)
