@@ -2,9 +2,10 @@
 
 Models written by us are strict (`extra="forbid"`) and frozen. The settings are those that make the
 JSON Schema, and so the TypeScript, exact (style: pydantic -> JSON Schema -> TypeScript).
-"""
 
-from __future__ import annotations
+The modules of this room do without `from __future__ import annotations`: pydantic would evaluate
+every annotation from its text while the server starts.
+"""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal

@@ -4,8 +4,6 @@ A body is what happened; it carries no chat, no seq, no time (those are the enve
 the store). Source of every name and meaning: docs/protocol.md. Fields are added, never renamed.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, model_validator

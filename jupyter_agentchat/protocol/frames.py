@@ -4,8 +4,6 @@ Frames that carry events are built from stored bytes (one serialisation per broa
 models serve the schema and the tests, not the hot path.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter

@@ -4,8 +4,6 @@ The agent first writes `hello`, then event bodies of NATIVE_TYPES; it reads `op`
 docs/protocol.md and `jupyter_agentchat.tour` for a whole one.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
@@ -45,7 +43,7 @@ class AgentHello(Wire):
     name: Text
     version: Text = ""
     models: list[Model] = []
-    features: ProviderFeatures = ProviderFeatures()
+    features: ProviderFeatures = Field(default_factory=ProviderFeatures)
 
 
 class OpRun(Wire):

@@ -1,7 +1,5 @@
 """What one can ask for over REST: chats, providers, projects, and the bodies of requests."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
@@ -87,7 +85,7 @@ class Chat(Wire):
     state: ChatState = "idle"
     attention: Attention | None = None
     owner: Text = "owner"
-    usage: ChatUsage = ChatUsage()
+    usage: ChatUsage = Field(default_factory=ChatUsage)
     archived: bool = False
     pinned: bool = False
 
@@ -145,7 +143,7 @@ class Provider(Wire):
     modes: list[Mode] = []
     permissions: list[Permission] = []
     permission_notes: dict[str, Text] = {}
-    features: ProviderFeatures = ProviderFeatures()
+    features: ProviderFeatures = Field(default_factory=ProviderFeatures)
 
 
 class Project(Wire):

@@ -4,8 +4,6 @@
 relative to the project where they lie in it, else absolute. Source: docs/protocol.md.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

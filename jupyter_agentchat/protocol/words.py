@@ -3,8 +3,6 @@
 Source: docs/protocol.md. Sets grow, names never change.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, get_args
 
 Mode = Literal["chat", "plan", "code", "review", "debug", "full_auto"]

@@ -66,7 +66,7 @@ export function ComposerBox(props: IComposerBoxProps): React.JSX.Element {
           onChoose={onSend}
         />
       )}
-      {failure && <FailureLine failure={failure} onDismiss={dismiss} />}
+      {failure && <FailureLine failure={failure} kept={refused === null} onDismiss={dismiss} />}
       <Composer
         text={text}
         placeholder={agent ? trans.__('Message %1', agent) : trans.__('Message')}

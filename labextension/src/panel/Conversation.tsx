@@ -101,10 +101,12 @@ interface IActivityProps extends Pick<IConversationProps, 'store' | 'chat' | 'fo
 
 /** Working line, asks and plan: one set of buttons, where they cannot scroll away. */
 function Activity({ store, chat, focusRequests, onShow }: IActivityProps): React.JSX.Element {
+  const { session } = usePanel();
   const run = useReadable(store.run);
   const { turns } = useReadable(store.thread);
   const { text } = useReadable(store.draft);
   const { names } = useServices();
+  const offline = useReadable(session.connection).state !== 'open';
   const turn = turns.find(known => known.key === run.runningKey) ?? null;
   const answer = async (askId: string, given: Answer) => {
     const fromCard = document.activeElement?.closest('.ac-asks') != null;
@@ -117,7 +119,7 @@ function Activity({ store, chat, focusRequests, onShow }: IActivityProps): React
   };
   return (
     <>
-      <WorkingLine run={run} turn={turn} onStop={() => void store.cancel()} />
+      <WorkingLine run={run} turn={turn} offline={offline} onStop={() => void store.cancel()} />
       <AskArea
         asks={run.asks}
         agentName={names.agent(chat?.provider ?? null)}

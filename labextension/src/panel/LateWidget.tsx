@@ -3,7 +3,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 
 import { TransContext } from '../components/common/trans';
-import { PanelContext, type IPanelContext } from './context';
+import { PanelContext, ShownContext, type IPanelContext } from './context';
 import { Value } from '../state/value';
 
 /**
@@ -19,6 +19,7 @@ export abstract class LateWidget extends ReactWidget {
   }
 
   readonly focusRequests = new Value(0);
+  readonly shown = new Value(false);
 
   protected abstract renderView(): React.JSX.Element;
 
@@ -29,7 +30,7 @@ export abstract class LateWidget extends ReactWidget {
     return (
       <PanelContext.Provider value={this.context}>
         <TransContext.Provider value={this.context.trans}>
-          {this.renderView()}
+          <ShownContext.Provider value={this.shown}>{this.renderView()}</ShownContext.Provider>
         </TransContext.Provider>
       </PanelContext.Provider>
     );
@@ -42,6 +43,16 @@ export abstract class LateWidget extends ReactWidget {
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
+    this.#look();
+  }
+
+  protected override onAfterHide(message: Message): void {
+    super.onAfterHide(message);
+    this.#look();
+  }
+
+  protected override onAfterDetach(message: Message): void {
+    super.onAfterDetach(message);
     this.#look();
   }
 
@@ -60,6 +71,7 @@ export abstract class LateWidget extends ReactWidget {
   }
 
   #look(): void {
+    this.shown.set(this.isVisible);
     if (!this.#seen && this.isVisible) {
       this.#seen = true;
       this.context.start();

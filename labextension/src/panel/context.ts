@@ -65,6 +65,9 @@ export interface IPanelContext {
   readonly trans: Trans;
 }
 
+/** Whether the widget around a view is in front of the person, not behind another tab. */
+export const ShownContext = createContext<IReadable<boolean> | null>(null);
+
 export const PanelContext = createContext<IPanelContext | null>(null);
 
 export function usePanel(): IPanelContext {

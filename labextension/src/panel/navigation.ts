@@ -2,9 +2,11 @@
 import { Dialog, showDialog, showErrorMessage } from '@jupyterlab/apputils';
 
 import type { Trans } from '../components/common/trans';
+import { failureWords } from '../components/common/failureWords';
 import { chatTitle } from '../components/list/words';
 import { TOUR } from '../components/start/StartState';
 import type { Chat } from '../protocol/generated';
+import { failureOf } from '../state/failure';
 import type { ISession } from '../state/stores';
 import type { INavigation, Place } from './context';
 import type { Places } from './places';
@@ -21,7 +23,7 @@ export function createNavigation(
   trans: Trans,
 ): INavigation {
   const report = (title: string) => (error: unknown) => {
-    void showErrorMessage(title, error instanceof Error ? error : String(error));
+    void showErrorMessage(title, failureWords(failureOf(error), trans));
   };
   const create: INavigation['create'] = async (settings, place) => {
     const chat = await session.list.create(settings);

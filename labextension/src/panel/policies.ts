@@ -1,4 +1,6 @@
 /** What the server's status means for the interface; tolerant, since policies grow. */
+import { PageConfig } from '@jupyterlab/coreutils';
+
 import type { Status } from '../client/answers';
 import { MODES, PERMISSIONS, type ILimits } from '../components/composer/settings';
 
@@ -17,9 +19,10 @@ export function limitsOf(status: Status | null): ILimits {
   };
 }
 
-/** Last part of the server's root: what people call the folder that they work in. */
+/** Last part of the server's root: what people call the folder that they work in. The page knows it before us. */
 export function rootName(status: Status | null): string {
-  return status?.server_root.split('/').filter(Boolean).at(-1) ?? '';
+  const root = status?.server_root ?? PageConfig.getOption('serverRoot');
+  return root.split('/').filter(Boolean).at(-1) ?? '';
 }
 
 /** What to call a chat's folder; null for a chat without a project. */

@@ -1,13 +1,19 @@
 /** What a person has in front of them is read. */
-import { useEffect } from 'react';
+import { useContext, useEffect } from 'react';
 
 import type { IChatStore, ThreadView } from '../state/stores';
+import { Value } from '../state/value';
+import { ShownContext } from './context';
+import { useReadable } from './readable';
 
-/** Marks the chat read while the page is visible, and once more when the person comes back to it. */
+const ALWAYS = new Value(true);
+
+/** Marks the chat read while page and widget can be seen, and once more when the person comes back to it. */
 export function useMarkRead(store: IChatStore, view: ThreadView): void {
   const { turns, state } = view;
+  const shown = useReadable(useContext(ShownContext) ?? ALWAYS);
   useEffect(() => {
-    if (state !== 'ready') {
+    if (state !== 'ready' || !shown) {
       return undefined;
     }
     const mark = () => {
@@ -18,5 +24,5 @@ export function useMarkRead(store: IChatStore, view: ThreadView): void {
     mark();
     document.addEventListener('visibilitychange', mark);
     return () => document.removeEventListener('visibilitychange', mark);
-  }, [state, store, turns]);
+  }, [shown, state, store, turns]);
 }

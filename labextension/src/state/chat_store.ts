@@ -87,6 +87,7 @@ export class ChatStore implements IChatStore {
         released = true;
         this.opened -= 1;
         if (this.opened === 0) {
+          this.readMark.flush();
           this.follower.stop();
           this.deps.onClosed(this);
         }

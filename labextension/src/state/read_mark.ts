@@ -25,6 +25,13 @@ export class ReadMark {
     }, READ_MS);
   }
 
+  /** The person looks away: what was seen is told now. */
+  flush(): void {
+    if (this.latest > this.told) {
+      this.send();
+    }
+  }
+
   dispose(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import type { AskAnswer } from '../../protocol/generated';
 import type { AnswerOutcome } from '../../state/stores';
+import { failureWords } from '../common/failureWords';
 import { useTrans } from '../common/trans';
 
 /** What a card sends: the decision, and what belongs to it. */
@@ -34,7 +35,7 @@ export function useAnswer(onAnswer: (answer: Answer) => Promise<AnswerOutcome>):
       setFailure(
         outcome.failure.code === 'already_resolved'
           ? trans.__('This was answered elsewhere.')
-          : outcome.failure.message,
+          : failureWords(outcome.failure, trans),
       );
     };
     onAnswer(answer).then(settle, (reason: unknown) => {

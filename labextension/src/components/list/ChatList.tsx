@@ -4,6 +4,7 @@ import { useCallback, useState } from 'react';
 import type { Chat } from '../../protocol/generated';
 import type { ListFilter, ListView } from '../../state/stores';
 import { Button } from '../common/Button';
+import { failureWords } from '../common/failureWords';
 import { useTrans } from '../common/trans';
 import { useNow } from '../common/useNow';
 import { ChatRow, type IRowActions } from './ChatRow';
@@ -102,7 +103,11 @@ function ListFooter({ view, onMore, onRetry }: IChatListProps): React.JSX.Elemen
   if (view.state === 'failed') {
     return (
       <div className="ac-list-note" role="alert">
-        <p>{view.failure?.message ?? trans.__('The chats could not be loaded.')}</p>
+        <p>
+          {view.failure
+            ? failureWords(view.failure, trans)
+            : trans.__('The chats could not be loaded.')}
+        </p>
         <Button small icon="reload" onClick={onRetry}>
           {trans.__('Try again')}
         </Button>

@@ -1,6 +1,7 @@
 /** What stands where the conversation will be: what works here, what is missing, and the tour. */
 import type { ProvidersView } from '../../state/stores';
 import { Button } from '../common/Button';
+import { failureWords } from '../common/failureWords';
 import { Spinner } from '../common/Spinner';
 import { useTrans } from '../common/trans';
 import { AgentCard } from './AgentCard';
@@ -55,7 +56,8 @@ export function StartState(props: IStartStateProps): React.JSX.Element {
       )}
       {providers.state === 'failed' && (
         <p role="alert">
-          {providers.failure?.message} <RecheckButton onClick={props.onRecheck} />
+          {providers.failure && failureWords(providers.failure, trans)}{' '}
+          <RecheckButton onClick={props.onRecheck} />
         </p>
       )}
       {shown.length > 0 && (

@@ -7,6 +7,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 
 import type { TrustQuestion } from '../../state/stores';
 import { Button, LinkButton } from '../common/Button';
+import { failureWords } from '../common/failureWords';
 import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
@@ -72,7 +73,7 @@ export function TrustCard(props: ITrustCardProps): React.JSX.Element {
           </li>
         ))}
       </ul>
-      {question.failure && <p role="alert">{question.failure.message}</p>}
+      {question.failure && <p role="alert">{failureWords(question.failure, trans)}</p>}
       <div className="ac-trust-buttons">
         <Button
           kind="primary"

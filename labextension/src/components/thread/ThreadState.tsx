@@ -1,6 +1,7 @@
 /** What stands in the thread while there are no turns to show: loading, failed, gone. */
 import type { ThreadView } from '../../state/stores';
 import { Button } from '../common/Button';
+import { failureWords } from '../common/failureWords';
 import { Spinner } from '../common/Spinner';
 import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
@@ -28,7 +29,7 @@ export function ThreadState({
       return (
         <Note kind="error" title={trans.__('The conversation could not be loaded.')}>
           <p className="ac-note-text">
-            <VisibleText text={view.failure?.message ?? ''} />
+            <VisibleText text={view.failure ? failureWords(view.failure, trans) : ''} />
           </p>
           <div className="ac-note-actions">
             <Button kind="primary" icon="reload" onClick={onReload}>

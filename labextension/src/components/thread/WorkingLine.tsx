@@ -15,6 +15,8 @@ export interface IWorkingLineProps {
   run: Pick<RunView, 'running' | 'remote' | 'phase' | 'stopping' | 'lastOutputAt' | 'runId'>;
   /** The turn that runs; null until it is known. */
   turn: Turn | null;
+  /** Nobody knows what the agent does now: the server does not answer. */
+  offline?: boolean;
   /** Stop; a second call forces. */
   onStop: () => void;
 }
@@ -100,7 +102,8 @@ function Clock({
   );
 }
 
-export function WorkingLine({ run, turn, onStop }: IWorkingLineProps): React.JSX.Element | null {
+export function WorkingLine(props: IWorkingLineProps): React.JSX.Element | null {
+  const { run, turn, offline = false, onStop } = props;
   const trans = useTrans();
   if (!run.running) {
     return null;
@@ -109,9 +112,9 @@ export function WorkingLine({ run, turn, onStop }: IWorkingLineProps): React.JSX
   const { word, subject } = phaseWords(phase, currentTool(turn), trans);
   const started = Date.parse(turn?.agent?.time ?? turn?.user?.time ?? '');
   return (
-    <div className="ac-working">
+    <div className={offline ? 'ac-working ac-mod-offline' : 'ac-working'}>
       <span className="ac-working-phase" role="status">
-        <Spinner />
+        {offline ? trans.__('Last seen:') : <Spinner />}
         <span className="ac-ellipsis">
           {word}
           {subject === null ? null : (
@@ -125,11 +128,15 @@ export function WorkingLine({ run, turn, onStop }: IWorkingLineProps): React.JSX
           {run.remote ? ` · ${trans.__('on another server')}` : null}
         </span>
       </span>
-      <Clock
-        since={Number.isNaN(started) ? null : started}
-        lastOutputAt={phase === 'waiting' ? null : run.lastOutputAt}
-      />
-      {run.remote ? null : <StopButton key={run.runId} stopping={run.stopping} onStop={onStop} />}
+      {offline ? null : (
+        <Clock
+          since={Number.isNaN(started) ? null : started}
+          lastOutputAt={phase === 'waiting' ? null : run.lastOutputAt}
+        />
+      )}
+      {run.remote || offline ? null : (
+        <StopButton key={run.runId} stopping={run.stopping} onStop={onStop} />
+      )}
     </div>
   );
 }

@@ -43,6 +43,21 @@ test('the line says what runs; a screen reader hears the phase, not the seconds'
   expect(screen.getByText('1:31').getAttribute('aria-hidden')).toBe('true');
 });
 
+test('without the server the line says what was seen last, and claims nothing more', () => {
+  const run = { running: true, remote: false, stopping: null, lastOutputAt: 0, runId: 'r' };
+  render(
+    <WorkingLine
+      run={{ ...run, phase: 'writing' }}
+      turn={running}
+      offline
+      onStop={() => undefined}
+    />,
+  );
+  expect(screen.getByRole('status').textContent).toBe('Last seen:Writing');
+  expect(screen.queryByText('1:31')).toBeNull();
+  expect(screen.queryByRole('button')).toBeNull();
+});
+
 test('after a minute and a half of silence the line says so, but not while a person is asked', () => {
   const lastOutputAt = NOW.getTime() - 90_000;
   const { rerender } = render(line({ lastOutputAt }));
