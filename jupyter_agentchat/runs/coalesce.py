@@ -79,16 +79,18 @@ class Batch:
     bodies: list[EventBody] = field(default_factory=list)
     offset: int | None = None
     first_arrival: float = 0.0
-    last_arrival: float = float("-inf")
+    last_delta: float = float("-inf")
     urgent: bool = False
 
     def add(self, step: Step, at: float) -> None:
         """Take one more step; its offset is the batch's from now on."""
         if not self.bodies:
             self.first_arrival = at
-        if at - self.last_arrival >= QUIET_S:
-            self.urgent = True
-        self.last_arrival = at
+        if any(is_delta(body) for body in step.bodies):
+            # quiet is the time between deltas: the first one behind anything else goes at once
+            if at - self.last_delta >= QUIET_S:
+                self.urgent = True
+            self.last_delta = at
         self.bodies.extend(step.bodies)
         if step.offset is not None:
             self.offset = step.offset

@@ -28,7 +28,7 @@ from tests.bench.harness import (
 from tests.fakes.fake_anthropic import FakeAnthropic
 
 REPETITIONS = 9
-CLI = next(Path(".clis").glob("claude*/claude_agent_sdk/_bundled/claude"), None)
+CLI = next(Path(".clis").resolve().glob("claude*/claude_agent_sdk/_bundled/claude"), None)
 
 
 async def ours(server: JupyterServer, provider: str, text: str) -> float:
@@ -37,6 +37,8 @@ async def ours(server: JupyterServer, provider: str, text: str) -> float:
     connection = await server.connect()
     subscribe = {"type": "subscribe", "chat_id": chat_id, "after_seq": 0}
     await connection.write_message(json.dumps(subscribe))
+    while '"sync"' not in await next_frame(connection):
+        pass
     began = time.monotonic()
     prompt = {"type": "prompt", "chat_id": chat_id, "client_id": "1", "text": text}
     await connection.write_message(json.dumps(prompt))
@@ -134,7 +136,7 @@ def run() -> list[Row]:
             **dict.fromkeys(switches, "1"),
         }
         environment = {"PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8", **fakes}
-        settings = {"claude": {"command": [str(CLI.resolve())], "env": fakes}}
+        settings = {"claude": {"command": [str(CLI)], "env": fakes}}
         with jupyter_server(settings=settings, env=fakes) as server:
             asyncio.run(ours(server, "claude", "say hello"))
             raw_claude(environment, "say hello")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from jupyter_agentchat.runs.hub import Hub, HubHooks
 from jupyter_agentchat.runs.plan import RunPlan
 from jupyter_agentchat.store.base import ChatRecord, StoredEvent
 from jupyter_agentchat.store.memory import MemoryStore
+from tests.waiting import until
 
 OWNER = Author(username="owner", name="You")
 DONE = Complete(outcome="completed")
@@ -205,13 +205,8 @@ class Stage:
         self.hub.start(self.plan(chat_id, session=session))
         return run
 
-    async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(20):
-            while not condition():
-                await asyncio.sleep(0.001)
-
     async def until_idle(self, chat_id: str = "c") -> None:
-        await self.until(lambda: self.hub.state(chat_id) == "idle")
+        await until(lambda: self.hub.state(chat_id) == "idle")
 
     def log(self, chat_id: str = "c") -> list[dict[str, Any]]:
         page = self.store.events_after(chat_id, 0, limit=5000)
@@ -259,10 +254,6 @@ def on_stage(scenario: Callable[[Stage], Awaitable[None]], **options: Any) -> St
         return stage
 
     return asyncio.run(play())
-
-
-def with_session(plan: RunPlan, **changes: Any) -> RunPlan:
-    return replace(plan, **changes)
 
 
 SESSION = Session(provider="staged", provider_session_id="s1")

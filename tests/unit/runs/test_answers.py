@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from jupyter_agentchat.protocol.events import Ask, AskResolved
 from jupyter_agentchat.protocol.resources import AskAnswer
 from jupyter_agentchat.protocol.tools import AskOption, Question
 from jupyter_agentchat.runs import driver
+from tests.waiting import until
 
 from .staged import DONE, OWNER, Stage, StagedRun, on_stage
 
@@ -46,7 +48,7 @@ SECRET = Ask(
 async def asked(stage: Stage, ask: Ask = ASK) -> StagedRun:
     run = stage.start()
     run.emit(ask)
-    await stage.until(lambda: stage.hub.open_asks("c"))
+    await until(lambda: stage.hub.open_asks("c"))
     return run
 
 
@@ -94,7 +96,7 @@ def test_nothing_is_allowed_any_more_after_stop() -> None:
         run = stage.adapter.next(StagedRun(ignore))
         stage.hub.start(stage.plan())
         run.emit(ASK)
-        await stage.until(lambda: stage.hub.open_asks("c"))
+        await until(lambda: stage.hub.open_asks("c"))
         stage.hub.cancel("c")
         with pytest.raises(Busy):
             await stage.hub.answer("c", "q", ALLOW, OWNER)
@@ -147,9 +149,7 @@ def test_an_answer_is_good_even_when_the_run_ends_before_the_agent_heard_it() ->
             raise ProcessExited("It died.")
 
         run.answering = late_failure
-        answer = asyncio.get_running_loop().create_task(
-            stage.hub.answer("c", "q", ALLOW, OWNER)
-        )
+        answer = asyncio.get_running_loop().create_task(stage.hub.answer("c", "q", ALLOW, OWNER))
         await asyncio.sleep(0)
         run.fail(ProcessExited("It died."))
         await stage.until_idle()
@@ -168,14 +168,12 @@ def test_a_page_that_closes_does_not_keep_its_answer_from_the_agent() -> None:
             await go.wait()
 
         run.answering = slow
-        request = asyncio.get_running_loop().create_task(
-            stage.hub.answer("c", "q", ALLOW, OWNER)
-        )
-        await stage.until(lambda: not stage.hub.open_asks("c"))
+        request = asyncio.get_running_loop().create_task(stage.hub.answer("c", "q", ALLOW, OWNER))
+        await until(lambda: not stage.hub.open_asks("c"))
         request.cancel()
         await asyncio.wait({request})
         go.set()
-        await stage.until(lambda: run.answers)
+        await until(lambda: run.answers)
 
     on_stage(scenario)
 
@@ -223,12 +221,10 @@ def test_a_plan_may_lead_to_no_more_than_the_admin_allows() -> None:
     )
 
     async def scenario(stage: Stage) -> None:
-        from dataclasses import replace
-
         run = stage.adapter.next()
         stage.hub.start(replace(stage.plan(), max_permission="accept_edits"))
         run.emit(plan_ask)
-        await stage.until(lambda: stage.hub.open_asks("c"))
+        await until(lambda: stage.hub.open_asks("c"))
         (shown,) = stage.hub.open_asks("c")
         assert [option.id for option in shown.options] == ["ask"]
 
@@ -238,7 +234,7 @@ def test_a_plan_may_lead_to_no_more_than_the_admin_allows() -> None:
 def test_the_running_agent_is_only_ever_lowered() -> None:
     async def scenario(stage: Stage) -> None:
         run = stage.start()
-        await stage.until(lambda: stage.adapter.requests)
+        await until(lambda: stage.adapter.requests)
         run.emit()
         assert await stage.hub.lower_permission("c", "accept_edits")
         assert run.permissions == []

@@ -76,6 +76,14 @@ def test_the_first_delta_after_a_pause_goes_at_once_and_a_fast_stream_in_windows
     assert batch.wait_s(10.0 + QUIET_S / 2) == pytest.approx(WINDOW_S)
 
 
+def test_the_first_delta_is_not_held_back_by_what_came_right_before_it() -> None:
+    batch = Batch()
+    batch.add(Step((Notice(code="n", text="look"),)), at=10.0)
+    batch.take()
+    batch.add(Step((text("a", "1"),)), at=10.001)
+    assert batch.wait_s(10.001) == 0.0
+
+
 def test_anything_but_a_delta_goes_at_once() -> None:
     batch = Batch()
     batch.add(Step((text("a", "1"),)), at=10.0)

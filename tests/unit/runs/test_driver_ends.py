@@ -24,6 +24,7 @@ from jupyter_agentchat.protocol.events import (
 )
 from jupyter_agentchat.protocol.tools import OtherInput
 from jupyter_agentchat.runs import driver, stopping
+from tests.waiting import until
 
 from .staged import DONE, SESSION, Stage, StagedRun, on_stage, say
 
@@ -189,9 +190,8 @@ def test_a_refused_resume_begins_anew_once_with_the_transcript_and_says_so() -> 
 @pytest.mark.parametrize("at_start", [True, False])
 def test_a_second_refusal_fails(at_start: bool) -> None:
     async def scenario(stage: Stage) -> None:
-        stage.adapter.starting.append(refuse(rejected()) if at_start else asyncio.Event().set)  # type: ignore[arg-type]
-        if not at_start:
-            stage.adapter.starting.clear()
+        if at_start:
+            stage.adapter.starting.append(refuse(rejected()))
         first = stage.start(session="old")
         second = stage.adapter.next()
         for run in (first, second):
@@ -210,9 +210,9 @@ def test_no_new_conversation_is_begun_after_stop() -> None:
     async def scenario(stage: Stage) -> None:
         run = stage.adapter.next(StagedRun(refuse_instead))
         stage.hub.start(stage.plan(session="old"))
-        await stage.until(lambda: stage.adapter.requests)
+        await until(lambda: stage.adapter.requests)
         run.emit(SESSION)
-        await stage.until(lambda: len(stage.log()) == 3)
+        await until(lambda: len(stage.log()) == 3)
         stage.hub.cancel("c")
         await stage.until_idle()
 
@@ -263,7 +263,7 @@ def test_stop_frees_the_chat(
         run = stage.adapter.next(StagedRun(on_cancel))
         stage.hub.start(stage.plan())
         run.emit(SESSION, say("Half"), TOOL, ASK)
-        await stage.until(lambda: stage.hub.open_asks("c"))
+        await until(lambda: stage.hub.open_asks("c"))
         for _ in range(times):
             assert stage.hub.cancel("c")
             assert stage.hub.state("c") == "cancelling"
@@ -289,7 +289,7 @@ def test_stop_before_the_agent_has_started_leaves_nothing() -> None:
     async def scenario(stage: Stage) -> None:
         stage.adapter.starting.append(slow_start)
         stage.start()
-        await stage.until(lambda: stage.adapter.requests)
+        await until(lambda: stage.adapter.requests)
         stage.hub.cancel("c")
         stage.hub.cancel("c")
         await stage.until_idle()
@@ -311,7 +311,7 @@ def test_a_second_stop_does_not_interrupt_the_tidying_up_of_a_start() -> None:
     async def scenario(stage: Stage) -> None:
         stage.adapter.starting.append(careful_start)
         stage.start()
-        await stage.until(lambda: stage.adapter.requests)
+        await until(lambda: stage.adapter.requests)
         stage.hub.cancel("c")
         await asyncio.sleep(0)
         stage.hub.cancel("c")
@@ -346,13 +346,13 @@ def test_an_adapter_that_never_ends_does_not_hold_the_chat_for_ever() -> None:
     async def scenario(stage: Stage) -> None:
         stage.adapter.starting.append(deaf)
         run = stage.start()
-        await stage.until(lambda: release)
+        await until(lambda: release)
         stage.hub.cancel("c")
         await stage.until_idle()
         assert stage.outcomes() == ["cancelled"]
         run.end(say("too late"), DONE)
         release[0].set()
-        await stage.until(lambda: run.closed)
+        await until(lambda: run.closed)
 
     assert on_stage(scenario).outcomes() == ["cancelled"]
 
@@ -360,7 +360,7 @@ def test_an_adapter_that_never_ends_does_not_hold_the_chat_for_ever() -> None:
 def test_stop_right_after_the_agent_has_finished_changes_nothing() -> None:
     async def scenario(stage: Stage) -> None:
         run = stage.start()
-        await stage.until(lambda: stage.adapter.requests)
+        await until(lambda: stage.adapter.requests)
         run.end(DONE)
         for _ in range(20):
             await asyncio.sleep(0)
@@ -405,7 +405,7 @@ def test_a_stopping_server_ends_its_runs_as_interrupted(
             return
         if state in ("streaming", "waiting", "deaf"):
             run.emit(say("Half"), TOOL, *([ASK] if state == "waiting" else []))
-            await stage.until(lambda: len(stage.log()) > 3)
+            await until(lambda: len(stage.log()) > 3)
         else:
             await asyncio.sleep(0.01)
 
@@ -416,9 +416,9 @@ def test_a_run_that_waits_for_a_place_says_so_and_can_be_stopped() -> None:
     async def scenario(stage: Stage) -> None:
         stage.add_chat("d")
         first = stage.start()
-        await stage.until(lambda: stage.adapter.requests)
+        await until(lambda: stage.adapter.requests)
         stage.hub.start(stage.plan("d"))
-        await stage.until(lambda: any(e["type"] == "notice" for e in stage.log("d")))
+        await until(lambda: any(e["type"] == "notice" for e in stage.log("d")))
         stage.hub.cancel("d")
         await stage.until_idle("d")
         first.end(DONE)

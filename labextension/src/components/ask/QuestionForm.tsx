@@ -1,5 +1,5 @@
 /** An agent asks questions: one page each, earlier answers in sight, nothing sent before the last page. */
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import type { Ask } from '../../protocol/generated';
 import type { AnswerOutcome } from '../../state/stores';
@@ -40,6 +40,8 @@ export function QuestionForm({ ask, agentName, onAnswer }: IQuestionFormProps): 
   const [entries, setEntries] = useState<ReadonlyMap<string, Entry>>(new Map());
   const armed = useArmed();
   const { busy, failure, send } = useAnswer(onAnswer);
+  const form = useRef<HTMLFormElement>(null);
+  const shownPage = useRef(page);
   const question = questions[page];
   const last = page >= questions.length - 1;
   const entry = entries.get(question?.id ?? '') ?? EMPTY_ENTRY;
@@ -56,6 +58,17 @@ export function QuestionForm({ ask, agentName, onAnswer }: IQuestionFormProps): 
       setPage(page + 1);
     }
   };
+  // the controls of the last page are gone, and the focus with them
+  useEffect(() => {
+    if (shownPage.current !== page) {
+      shownPage.current = page;
+      const fields = form.current?.querySelectorAll<HTMLElement>(
+        '.ac-question-page :is(input, textarea)',
+      );
+      const checked = [...(fields ?? [])].find(field => field.matches(':checked'));
+      (checked ?? fields?.[0])?.focus();
+    }
+  }, [page]);
   const heading = question?.header ?? '';
   const place = questions.length > 1 ? trans.__('%1 of %2', page + 1, questions.length) : '';
 
@@ -63,6 +76,7 @@ export function QuestionForm({ ask, agentName, onAnswer }: IQuestionFormProps): 
     // number keys choose wherever the focus is in the form
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <form
+      ref={form}
       className="ac-question"
       aria-label={trans.__('Question')}
       onSubmit={event => {
