@@ -76,7 +76,7 @@ function Log({ store, handle }: ILogProps): React.JSX.Element {
   const loadOlder = useCallback(() => void store.loadOlder(), [store]);
   const reload = useCallback(() => void store.reload(), [store]);
   const retry = useCallback((turn: Turn) => void store.send(turn.user?.text ?? ''), [store]);
-  useMarkRead(store, view);
+  useMarkRead(store, view, run.running);
   return (
     <Thread
       ref={handle}

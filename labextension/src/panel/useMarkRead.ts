@@ -9,7 +9,7 @@ import { useReadable } from './readable';
 const ALWAYS = new Value(true);
 
 /** Marks the chat read while page and widget can be seen, and once more when the person comes back to it. */
-export function useMarkRead(store: IChatStore, view: ThreadView): void {
+export function useMarkRead(store: IChatStore, view: ThreadView, running: boolean): void {
   const { turns, state } = view;
   const shown = useReadable(useContext(ShownContext) ?? ALWAYS);
   useEffect(() => {
@@ -24,5 +24,5 @@ export function useMarkRead(store: IChatStore, view: ThreadView): void {
     mark();
     document.addEventListener('visibilitychange', mark);
     return () => document.removeEventListener('visibilitychange', mark);
-  }, [shown, state, store, turns]);
+  }, [running, shown, state, store, turns]);
 }

@@ -364,6 +364,8 @@ describe('reading', () => {
   it('is told at once, then seldom', async () => {
     const store = await follow();
     const first = writer.events.at(-1)!.seq;
+    server.sync('c1', { running: true, phase: 'writing', run_id: 'r0' });
+    draw();
     store.markRead();
     for (let i = 0; i < 20; i++) {
       writer.notice('more');
@@ -375,6 +377,38 @@ describe('reading', () => {
     await vi.advanceTimersByTimeAsync(READ_MS);
     const told = server.requestsTo('POST chats/c1/read').map(request => request.body);
     expect(told).toEqual([{ seq: first }, { seq: writer.events.at(-1)!.seq }]);
+    await vi.advanceTimersByTimeAsync(READ_MS);
+  });
+
+  it('is told at once when the chat is left, or when the run has ended', async () => {
+    turnOf('r0');
+    server.events = [...writer.events];
+    server.connect();
+    const store = session.chat('c1');
+    const leave = store.open();
+    await settle();
+    server.sync('c1', { running: true, phase: 'writing', run_id: 'r0' });
+    draw();
+    store.markRead();
+    const see = () => {
+      writer.notice('more');
+      publishNew();
+      draw();
+      store.markRead();
+    };
+    const told = () => server.requestsTo('POST chats/c1/read').length;
+    see();
+    expect(told()).toBe(1);
+    server.sync('c1');
+    draw();
+    store.markRead();
+    expect(told()).toBe(2);
+    server.sync('c1', { running: true, phase: 'writing', run_id: 'r1' });
+    draw();
+    see();
+    expect(told()).toBe(2);
+    leave();
+    expect(told()).toBe(3);
     await vi.advanceTimersByTimeAsync(READ_MS);
   });
 });

@@ -156,7 +156,8 @@ export class ChatStore implements IChatStore {
 
   markRead(): void {
     const unread = this.chat.getSnapshot()?.unread ?? true;
-    this.readMark.seen(this.threadStore.lastSeq, unread);
+    const { known, running } = this.run.getSnapshot();
+    this.readMark.seen(this.threadStore.lastSeq, unread, known && !running);
   }
 
   // ---- from the session -------------------------------------------------------------------

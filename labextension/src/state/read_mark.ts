@@ -10,9 +10,12 @@ export class ReadMark {
 
   constructor(private readonly tell: (seq: number) => Promise<void>) {}
 
-  /** All up to `seq` was seen; `unread`: the server still counts the chat as unread. */
-  seen(seq: number, unread: boolean): void {
+  /** All up to `seq` was seen; `unread`: the server still counts the chat as unread. `final`: no more comes for now. */
+  seen(seq: number, unread: boolean, final = false): void {
     this.latest = Math.max(this.latest, seq);
+    if (final) {
+      this.flush();
+    }
     if (this.timer !== undefined || (!unread && this.latest <= this.told)) {
       return;
     }

@@ -1,0 +1,98 @@
+"""Long chats: where they open, what moves, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Lab, MakeScreen
+
+pytestmark = pytest.mark.timeout(240)
+READ = {"tool": {"kind": "read", "input": {"path": "a.py"}, "output": "x = 1"}}
+FIRST_LINE = """
+  () => {
+    const thread = document.querySelector('.ac-thread');
+    const top = thread.getBoundingClientRect().top;
+    for (const turn of thread.querySelectorAll('[data-ac-turn]')) {
+      const box = turn.getBoundingClientRect();
+      if (box.bottom > top) return [turn.textContent.match(/Answer \\d+/)[0], box.top - top];
+    }
+  }
+"""
+
+
+def at_end(thread: Locator) -> bool:
+    gap = thread.evaluate("it => it.scrollHeight - it.scrollTop - it.clientHeight")
+    return bool(gap <= 8)
+
+
+def test_two_thousand_events_open_at_the_end_and_older_turns_move_nothing(
+    lab: Lab, make_screen: MakeScreen
+) -> None:
+    runs = [
+        [*[READ] * 24, {"say": f"Answer {n}. " + "More words for a longer turn. " * 30, "chunks": 1}]
+        for n in range(40)
+    ]
+    chat = lab.new_chat(*runs)
+    assert lab.call(f"chats/{chat}")["last_seq"] >= 2000
+    screen = make_screen(lab)
+    screen.open_chat(chat)
+    page, thread = screen.page, screen.thread
+    expect(thread.get_by_text("Answer 39.").last).to_be_in_viewport()
+    assert at_end(thread)
+    expect(thread).not_to_contain_text("Answer 20.")
+
+    thread.hover()
+    moved = []
+    for _ in range(200):
+        before = page.evaluate(FIRST_LINE)
+        articles = thread.get_by_role("article").count()
+        page.mouse.wheel(0, -700)
+        # the wheel has done its work once the position rests for two frames
+        page.evaluate(
+            """async () => {
+              const thread = document.querySelector('.ac-thread');
+              const frame = () => new Promise(done => requestAnimationFrame(done));
+              for (let last = NaN, rest = 0; rest < 3; ) {
+                await frame();
+                rest = thread.scrollTop === last ? rest + 1 : 0;
+                last = thread.scrollTop;
+              }
+            }"""
+        )
+        moved.append((before, page.evaluate(FIRST_LINE), articles))
+        if thread.get_by_text("Answer 0.").first.is_visible():
+            break
+    expect(thread.get_by_text("Answer 0.").first).to_be_visible()
+
+
+def test_scrolling_up_one_tick_stops_following_and_jump_to_latest_returns(
+    lab: Lab, make_screen: MakeScreen
+) -> None:
+    screen = make_screen(lab)
+    chat = lab.new_chat([{"say": "Before. " * 400}])
+    screen.open_chat(chat)
+    words = " ".join(f"word{n}" for n in range(2000))
+    lab.play(chat, {"say": words, "chunks": 400, "rate": 40}, "hang", wait="")
+    page, thread = screen.page, screen.thread
+    expect(thread).to_contain_text("word50 ")
+    assert at_end(thread)
+    thread.hover()
+    page.mouse.wheel(0, -60)
+    jump = page.get_by_role("button", name="Jump to latest")
+    expect(jump).to_be_visible()
+    top = thread.evaluate("it => it.scrollTop")
+    height = thread.evaluate("it => it.scrollHeight")
+    page.wait_for_function(
+        "height => document.querySelector('.ac-thread').scrollHeight > height + 60", arg=height
+    )
+    assert thread.evaluate("it => it.scrollTop") == top
+    jump.click()
+    expect(jump).to_have_count(0)
+    page.wait_for_function(
+        "height => document.querySelector('.ac-thread').scrollHeight > height + 200", arg=height
+    )
+    assert at_end(thread)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Stop").click()
+    screen.wait_idle()
