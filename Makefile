@@ -11,7 +11,7 @@ AGENTS ?= claude
 export PATH := $(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build lab test check format protocol agents test-agents bench faults goldens clean
+.PHONY: help setup build lab test check format protocol agents test-agents bench goldens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,11 +61,8 @@ test: setup $(if $(REQUIRE_AGENTS),agents) ## all tests; prints what was skipped
 	cd labextension && npx vitest run
 	$(BIN)/python -m pytest -q -rs
 
-bench: setup ## ratios against a floor of the same run; writes docs/performance.md
-	$(BIN)/python -m tests.bench
-
-faults: setup ## the long kill suite
-	$(BIN)/python -m pytest -q -rs tests/faults
+bench: setup ## ratios against a floor of the same run (B=P1 for one); docs/performance.md explains
+	$(BIN)/python -m tests.bench $(B)
 
 goldens: setup ## rewrite the golden events, to be reviewed like code
 	GOLDENS=write $(BIN)/python -m pytest -q tests/unit
