@@ -82,6 +82,7 @@ function Log({ store, handle }: ILogProps): React.JSX.Element {
       ref={handle}
       view={view}
       run={run}
+      reading={store.reading}
       onLoadOlder={loadOlder}
       onReload={reload}
       onRetry={retry}

@@ -13,7 +13,7 @@ import { isRaise } from './raise';
 import { ReadMark } from './read_mark';
 import { RunStore } from './run_store';
 import type { Schedule } from './schedule';
-import type { AnswerOutcome, Failure, IChatStore } from './stores';
+import type { AnswerOutcome, Failure, IChatStore, IReading } from './stores';
 import { ThreadStore } from './thread_store';
 import type { Turn } from './view';
 import { change, Value } from './value';
@@ -34,6 +34,7 @@ export type ChatDeps = {
 export class ChatStore implements IChatStore {
   readonly chat: Value<Chat | null>;
   readonly folds = new Folds();
+  readonly reading: IReading = { place: null };
   readonly thread: ThreadStore['view'];
   readonly run: RunStore['view'];
   readonly draft: DraftStore['view'];
@@ -195,6 +196,7 @@ export class ChatStore implements IChatStore {
   forget(): void {
     if (this.opened === 0) {
       this.threadStore.forget();
+      this.reading.place = null;
     }
   }
 

@@ -96,6 +96,15 @@ export interface IFolds extends IReadable<ReadonlyMap<string, boolean>> {
   set(key: string, open: boolean): void;
 }
 
+/** A block of a turn, and how far its top is from the upper edge of the thread, px. */
+export type ReadingPlace = { readonly turn: string; readonly block: number; readonly top: number };
+
+/** Where a person reads while the end is not followed; kept while the chat is shown nowhere. */
+export interface IReading {
+  /** Null: at the end. */
+  place: ReadingPlace | null;
+}
+
 export type AnswerOutcome =
   | { readonly ok: true }
   /** `already_resolved` means that somebody else was first: `sync` closes the card. */
@@ -109,6 +118,7 @@ export interface IChatStore {
   readonly run: IReadable<RunView>;
   readonly draft: IReadable<DraftView>;
   readonly folds: IFolds;
+  readonly reading: IReading;
   /** Starts to load and follow; counted: the last release stops following. Call in an effect. */
   open(): () => void;
   reload(): Promise<void>;

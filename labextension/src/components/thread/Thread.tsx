@@ -1,7 +1,7 @@
 /** The conversation: turns in pages, older ones on demand, the end in sight until the reader leaves it. */
 import { forwardRef, useCallback, useEffect, useImperativeHandle, useState } from 'react';
 
-import type { RunView, ThreadView } from '../../state/stores';
+import type { IReading, RunView, ThreadView } from '../../state/stores';
 import type { Turn } from '../../state/view';
 import { Button } from '../common/Button';
 import { Spinner } from '../common/Spinner';
@@ -17,6 +17,8 @@ import { useShownTurns } from './useShownTurns';
 export interface IThreadProps {
   view: ThreadView;
   run: Pick<RunView, 'running' | 'runningKey'>;
+  /** Where the person reads; remembered outside, since a thread is built anew where it is moved to. */
+  reading?: IReading;
   /** Loads older turns; may be called often. */
   onLoadOlder: () => void;
   /** Loads the chat again after a failure. */
@@ -61,12 +63,12 @@ function retryableTurn(view: ThreadView, running: boolean): Turn | null {
 }
 
 export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(props, ref) {
-  const { view, run, onLoadOlder, onReload, onRetry } = props;
+  const { view, run, reading, onLoadOlder, onReload, onRetry } = props;
   const trans = useTrans();
   const [scroller, setScroller] = useState<HTMLElement | null>(null);
   const [content, setContent] = useState<HTMLElement | null>(null);
   const { shown, origin } = useShownTurns(view.turns, scroller);
-  const { follow, follows, news } = useFollow(scroller, content, view);
+  const { follow, follows, news } = useFollow(scroller, content, view, reading);
   useLoadOlder(scroller, view, onLoadOlder);
 
   useImperativeHandle(ref, () => ({

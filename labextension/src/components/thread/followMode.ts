@@ -6,9 +6,10 @@
  * change of size pins the end again.
  */
 export class FollowMode {
-  /** `changed` is called with each change of `following`. */
-  constructor(changed: (following: boolean) => void) {
+  /** `changed` is called with each change of `following`; it begins with `following`. */
+  constructor(changed: (following: boolean) => void, following = true) {
     this.#changed = changed;
+    this.#following = following;
   }
 
   get following(): boolean {
@@ -81,7 +82,7 @@ export class FollowMode {
 
   readonly #changed: (following: boolean) => void;
   #scroller: HTMLElement | null = null;
-  #following = true;
+  #following: boolean;
   #top = 0;
   #height = 0;
 }

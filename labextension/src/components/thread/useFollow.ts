@@ -1,9 +1,10 @@
 /** Follow mode as React sees it: whether the end is followed, and how much has come since it is not. */
 import { useEffect, useLayoutEffect, useState } from 'react';
 
-import type { ThreadView } from '../../state/stores';
+import type { IReading, ThreadView } from '../../state/stores';
 import { FollowMode } from './followMode';
 import { countAfter, lastSeq } from './pages';
+import { goToPlace, readPlace } from './readingPlace';
 
 export interface IFollow {
   /** Goes to the end and follows it. Keeps its identity. */
@@ -17,9 +18,10 @@ export function useFollow(
   scroller: HTMLElement | null,
   content: HTMLElement | null,
   view: ThreadView,
+  reading?: IReading,
 ): IFollow {
-  const [follows, setFollows] = useState(true);
-  const [mode] = useState(() => new FollowMode(setFollows));
+  const [follows, setFollows] = useState(() => !reading?.place);
+  const [mode] = useState(() => new FollowMode(setFollows, follows));
   const [leftAt, setLeftAt] = useState<number | null>(null);
   const [follow] = useState(() => () => mode.follow());
 
@@ -33,6 +35,28 @@ export function useFollow(
     () => (scroller !== null && content !== null ? mode.attach(scroller, content) : undefined),
     [mode, scroller, content],
   );
+  // the thread is built anew where it is moved to: back to where the person was
+  useLayoutEffect(() => {
+    if (scroller === null || reading === undefined) {
+      return undefined;
+    }
+    if (reading.place !== null && !goToPlace(scroller, reading.place)) {
+      mode.follow();
+    }
+    let frame = 0;
+    const note = (): void => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => {
+        const place = readPlace(scroller);
+        reading.place = mode.following ? null : (place ?? reading.place);
+      });
+    };
+    scroller.addEventListener('scroll', note, { passive: true });
+    return () => {
+      cancelAnimationFrame(frame);
+      scroller.removeEventListener('scroll', note);
+    };
+  }, [mode, reading, scroller]);
   // what was rendered just now must be in sight before it is painted
   useLayoutEffect(() => {
     mode.pin();
