@@ -30,7 +30,8 @@ from .protocol.frames import ProvidersFrame
 from .protocol.resources import Provider
 from .protocol.words import PERMISSIONS, Mode
 from .providers.registry import ProviderRegistry
-from .runs.hub import Hub, HubHooks
+from .runs.hooks import HubHooks
+from .runs.hub import Hub
 from .runs.ledger import StoreLedger
 from .store.base import Store
 from .store.sqlite import JournalChoice, open_store

@@ -98,8 +98,10 @@ def _inspect(adapters: list[Adapter], directory: Path) -> tuple[list[ProjectLoad
         try:
             loads += adapter.loads(directory, top)
         except Exception:
-            # somebody else's adapter must not keep every other agent from starting
+            # it must not keep the other agents from starting; and what nobody knows, nobody trusts
+            # without being told
             log.exception("provider=%s: what it would load is not known", adapter.id)
+            loads.append(ProjectLoad(agent=adapter.id, kind="unknown", path="?"))
     return loads, _digest(directory, loads)
 
 

@@ -15,7 +15,15 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from ..chats.access import Caller
-from ..errors import AgentChatError, BadRequest, Forbidden, RateLimited, TooLarge, Unsupported
+from ..errors import (
+    AgentChatError,
+    BadRequest,
+    Busy,
+    Forbidden,
+    RateLimited,
+    TooLarge,
+    Unsupported,
+)
 from ..process.tasks import TaskOwner
 from ..protocol.frames import (
     CLIENT_FRAME,
@@ -63,6 +71,7 @@ class Connection:
         self._hang_up = hang_up
         self._channel = Channel(send, services.hub.unsubscribe)
         self._tasks = TaskOwner("connection")
+        self._commands = 0
         self._greeted = False
 
     def open(self) -> None:
@@ -136,10 +145,16 @@ class Connection:
                 self._spawn(frame.request_id, self._answer(frame))
 
     def _spawn(self, request_id: str | None, work: Any) -> None:
-        if len(self._tasks) > OPEN_COMMANDS_LIMIT:
+        """Not a task of the connection: what was sent is done, also when the page closes now."""
+        if self._commands >= OPEN_COMMANDS_LIMIT:
             work.close()
             raise RateLimited("Too many commands at once: wait for the answers.")
-        self._tasks.spawn(self._command(request_id, work), name="command")
+        try:
+            self._services.tasks.spawn(self._command(request_id, work), name="command")
+        except RuntimeError:
+            work.close()
+            raise Busy("The server is stopping.") from None
+        self._commands += 1
 
     async def _command(self, request_id: str | None, work: Awaitable[dict[str, Any]]) -> None:
         try:
@@ -149,6 +164,8 @@ class Connection:
         except Exception:  # the door: see `receive`
             log.exception("agentchat: a command failed")
             self._refuse(request_id, AgentChatError("Something went wrong."))
+        finally:
+            self._commands -= 1
 
     async def _allowed(self) -> None:
         if not await self._may_execute():

@@ -1,11 +1,12 @@
-"""Checks a person's answer against the ask. Pure."""
+"""Checks a person's answer against the ask."""
 
 from __future__ import annotations
 
-from ..errors import BadRequest
+from ..errors import AgentChatError, AlreadyResolved, BadRequest, NotFound
 from ..protocol.events import Ask, AskResolved
 from ..protocol.resources import AskAnswer, Author
 from ..protocol.words import Permission, stricter
+from ..store.base import EventStore
 
 
 def within(ask: Ask, maximum: Permission) -> Ask:
@@ -78,3 +79,14 @@ def resolution(ask: Ask, answer: AskAnswer, author: Author) -> AskResolved:
         message=answer.message,
         by=author,
     )
+
+
+def closed_ask(store: EventStore, chat_id: str, ask_id: str) -> AgentChatError:
+    """Why an ask that is not open takes no answer: AlreadyResolved with what won, or NotFound."""
+    for event in reversed(store.events_before(chat_id, None, limit=2000).events):
+        if event.type != "ask_resolved":
+            continue
+        body = event.body()
+        if isinstance(body, AskResolved) and body.ask_id == ask_id:
+            return AlreadyResolved("This was resolved before.", answer=body.model_dump(mode="json"))
+    return NotFound("There is no such question in this chat.", ask_id=ask_id)

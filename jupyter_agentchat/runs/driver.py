@@ -191,7 +191,7 @@ class Driver:
                 self.tracker.restore(saved)
                 raise
         for body in bodies:
-            if isinstance(body, Session):
+            if isinstance(body, Session) and body.provider == self.plan.started.provider:
                 self._hooks.session(self.chat_id, body)
         self._hooks.progress()
         self._room.show_state()

@@ -11,17 +11,18 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
-from ..errors import AgentChatError, AlreadyResolved, Busy, NotFound
+from ..errors import AgentChatError, Busy
 from ..process.tasks import TaskOwner
-from ..protocol.events import Ask, AskResolved, Complete, Notice, Session
+from ..protocol.events import Ask, AskResolved, Notice
 from ..protocol.resources import AskAnswer, Author
 from ..protocol.words import ChatState, Permission
 from ..providers.base import Adapter
 from ..store.base import Draft, Lease, RunRecord, Store
+from .asks import closed_ask
 from .channel import Channel
 from .driver import Driver, DriverHooks
+from .hooks import NOBODY, HubHooks, guarded
 from .ledger import holder_alive, own_holder
 from .plan import RunPlan
 from .recovery import close_interrupted, orphaned
@@ -32,20 +33,6 @@ log = logging.getLogger(__name__)
 STOP_DEADLINE_S = 8.0
 STOP_CHAT_S = 60.0
 """For the longest ladder of an adapter, and giving it up (see `stopping`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class HubHooks:
-    """What the layer above wants to know. None may raise.
-
-    `chat_changed(chat_id)`: a row of the chat list has changed. `session`: the provider's
-    conversation id. `finished`: a run's `complete` was stored. `progress`: something happened.
-    """
-
-    chat_changed: Callable[[str], None]
-    session: Callable[[str, Session], None]
-    finished: Callable[[str, Complete], None]
-    progress: Callable[[], None]
 
 
 class Hub:
@@ -75,14 +62,14 @@ class Hub:
         self._channels: dict[Channel, str] = {}
         self._owner = TaskOwner("runs")
         self._holder = holder or own_holder()
-        self._hooks: HubHooks | None = None
+        self._hooks = NOBODY
         self._closing = False
         self._begun = False
         self.last_progress = time.monotonic()
 
     def connect(self, hooks: HubHooks) -> None:
         """Wire the layer above; once, before anything runs."""
-        self._hooks = hooks
+        self._hooks = guarded(hooks)
 
     # ---- start and stop ---------------------------------------------------------------------
 
@@ -99,7 +86,7 @@ class Hub:
                 log.warning("chat=%s run=%s cannot be closed: %s", run.chat_id, run.run_id, error)
                 continue
             closed += 1
-            self._finished(run.chat_id, complete)
+            self._hooks.finished(run.chat_id, complete)
         return closed
 
     def begin(self) -> None:
@@ -160,7 +147,7 @@ class Hub:
             self._store,
             self._adapter_for,
             self._owner,
-            DriverHooks(self._session, self._progress, self._finished),
+            DriverHooks(self._hooks.session, self._progress, self._hooks.finished),
             lease,
         )
         before = self._store.last_seq(chat_id)
@@ -225,7 +212,7 @@ class Hub:
             before = self._store.last_seq(room.chat_id)
             stored, complete = close_interrupted(self._store, run, self._holder)
             room.publish(stored, before)
-            self._finished(room.chat_id, complete)
+            self._hooks.finished(room.chat_id, complete)
 
     def cancel(self, chat_id: str) -> bool:
         """Stop the chat's run (again: force). False when it is idle. Returns at once."""
@@ -281,21 +268,10 @@ class Hub:
         """
         driver = self._driver(chat_id)
         if driver is None or not driver.knows_ask(ask_id):
-            raise self._closed_ask(chat_id, ask_id)
+            raise closed_ask(self._store, chat_id, ask_id)
         if self._closing:
             raise Busy("The server is stopping.")
         return await driver.answer(ask_id, answer, author, stored)
-
-    def _closed_ask(self, chat_id: str, ask_id: str) -> Exception:
-        for event in reversed(self._store.events_before(chat_id, None, limit=2000).events):
-            if event.type != "ask_resolved":
-                continue
-            body = event.body()
-            if isinstance(body, AskResolved) and body.ask_id == ask_id:
-                return AlreadyResolved(
-                    "This was resolved before.", answer=body.model_dump(mode="json")
-                )
-        return NotFound("There is no such question in this chat.", ask_id=ask_id)
 
     def open_asks(self, chat_id: str) -> list[Ask]:
         """Asks that wait for a person, oldest first."""
@@ -382,28 +358,9 @@ class Hub:
         room = self._rooms.get(chat_id)
         return room.driver if room else None
 
-    # What the layer above raises is logged: a full disk or a fault there must not end a run, nor
-    # keep one from ending.
-
     def _changed(self, room: Room) -> None:
-        self._tell("chat_changed", room.chat_id)
-
-    def _session(self, chat_id: str, session: Session) -> None:
-        self._tell("session", chat_id, session)
-
-    def _finished(self, chat_id: str, complete: Complete) -> None:
-        self._tell("finished", chat_id, complete)
+        self._hooks.chat_changed(room.chat_id)
 
     def _progress(self) -> None:
         self.last_progress = time.monotonic()
-        self._tell("progress")
-
-    def _tell(self, what: str, *facts: object) -> None:
-        if self._hooks is None:
-            return
-        try:
-            getattr(self._hooks, what)(*facts)
-        except AgentChatError as error:
-            log.warning("%s%s: %s", what, facts[:1], error)
-        except Exception:
-            log.exception("%s%s failed", what, facts[:1])
+        self._hooks.progress()

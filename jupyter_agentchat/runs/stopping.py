@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Coroutine
 from typing import Any
 
@@ -48,9 +49,11 @@ class Stopper:
             if await _ends(work, START_DEADLINE_S):
                 return
         else:
-            deadline = FORCE_DEADLINE_S if force else CANCEL_DEADLINE_S
+            began, deadline = time.monotonic(), FORCE_DEADLINE_S if force else CANCEL_DEADLINE_S
             await self._quietly(self.run.cancel(force=force), deadline)
-            if await _ends(work, GRACE_S):
+            # it may have returned at once, with its ladder still to come
+            left = deadline - (time.monotonic() - began)
+            if await _ends(work, max(left, GRACE_S)):
                 return
         log.warning("%s: ended by closing its process", self._name)
         await self._close_chat()

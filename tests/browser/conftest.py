@@ -73,7 +73,7 @@ class Lab:
         self._env = env
         (home / "overrides.json").write_text(json.dumps(QUIET))
         scenario = {"kind": "native", "command": [sys.executable, str(SCENARIO_AGENT)]}
-        settings = {"scenario": scenario, **traits.pop("provider_settings", {})}
+        settings = traits.pop("provider_settings", None) or {"scenario": scenario}
         traits = {"data_dir": str(home / "chats"), "provider_settings": settings, **traits}
         (home / "config.json").write_text(json.dumps({"AgentChatApp": traits}))
         self.process: subprocess.Popen[bytes] | None = None

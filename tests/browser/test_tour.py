@@ -51,7 +51,7 @@ def test_the_tour_from_the_first_click_to_the_end(
     expect(panel.get_by_text("No chats in this workspace yet")).to_be_visible()
     expect(panel.get_by_text("A chat works in the folder demand-model.")).to_be_visible()
     expect(panel.get_by_text("Looking for")).to_have_count(0)
-    expect(panel.get_by_role("list", name="Suggestions")).to_contain_text("features.py")
+    expect(panel.get_by_role("list", name="Suggestions")).to_contain_text("Show me around")
     screen.picture("first-minute.png")
     panel.get_by_role("button", name="Take the tour").click()
 
@@ -79,7 +79,8 @@ def test_the_tour_from_the_first_click_to_the_end(
     for name in ("^Write: ", "^Edit: "):
         card = thread.get_by_role("group", name=re.compile(name))
         expect(card.get_by_role("button").first).to_have_attribute("aria-expanded", "true")
-    thread.get_by_role("group", name=re.compile("^Edit: ")).scroll_into_view_if_needed()
+    page.set_viewport_size({"width": 1280, "height": 1180})
+    expect(page.get_by_role("button", name="Jump to latest")).to_have_count(0)
     screen.picture("tour.png")
 
     (chat,) = lab.call("chats")["chats"]
@@ -119,6 +120,10 @@ def test_the_whole_tour_by_keyboard_alone(make_lab: MakeLab, make_screen: MakeSc
     page.keyboard.press("2")
     expect(form.locator("input:checked")).to_have_count(1)
     expect(form.get_by_role("button", name="Next")).to_be_enabled()
+    assert page.evaluate("() => [document.activeElement.type, document.hasFocus()]") == [
+        "radio",
+        True,
+    ]
     page.keyboard.press("Enter")
     expect(form).to_contain_text("2 of 2")
     expect(form.get_by_role("checkbox").first).to_be_focused()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from tornado.httpclient import HTTPClientError
@@ -95,6 +96,65 @@ class Rest:
 @pytest.fixture
 def rest(jp_fetch: Callable[..., Awaitable[Any]]) -> Rest:
     return Rest(jp_fetch)
+
+
+class Browser:
+    """A signed-in browser: a login cookie and an XSRF token, no bearer token."""
+
+    xsrf = "0a1b2c3d"
+
+    def __init__(self, client: Any, base_url: str, host: str, cookies: str) -> None:
+        self._client = client
+        self._base_url = base_url
+        self._cookies = f"{cookies}; _xsrf={self.xsrf}"
+        self.socket_headers = {"Authorization": "", "Cookie": self._cookies, "Host": host}
+        """For a websocket as this browser opens it; the cookie is of this host alone."""
+
+    async def call(
+        self, method: str, route: str, body: Any = None, **headers: str | None
+    ) -> tuple[int, Any]:
+        """`(status, body)`; a header of None is left out (`X_XSRFToken=None`: a forged request)."""
+        sent = {"Cookie": self._cookies, "X-XSRFToken": self.xsrf}
+        for name, value in headers.items():
+            sent.pop(name.replace("_", "-"), None)
+            if value is not None:
+                sent[name.replace("_", "-")] = value
+        try:
+            answer = await self._client.fetch(
+                f"{self._base_url}agentchat/{route}",
+                method=method,
+                body=None if method in ("GET", "HEAD", "DELETE") else json.dumps(body or {}),
+                headers=sent,
+                follow_redirects=False,
+                allow_nonstandard_methods=True,
+            )
+        except HTTPClientError as error:
+            assert error.response is not None
+            return error.code, error.response.body
+        return answer.code, answer.body
+
+
+@pytest.fixture
+def browser(
+    jp_serverapp: Any,
+    http_server_client: Any,
+    jp_base_url: str,
+    jp_asyncio_loop: asyncio.AbstractEventLoop,
+) -> Browser:
+    """Signed in as a person does: by the link with the token, once."""
+    token = jp_serverapp.identity_provider.token
+    link = f"{jp_base_url}api/status?token={token}"
+    page = jp_asyncio_loop.run_until_complete(http_server_client.fetch(link))
+    cookies = [line.split(";")[0] for line in page.headers.get_list("Set-Cookie")]
+    assert cookies, "the server did not sign the browser in"
+    host = urlsplit(page.effective_url).netloc
+    return Browser(http_server_client, jp_base_url, host, "; ".join(cookies))
+
+
+@pytest.fixture
+def extension(jp_serverapp: Any) -> Any:
+    """The AgentChatApp of the running server."""
+    return jp_serverapp.extension_manager.extension_apps["jupyter_agentchat"].copy().pop()
 
 
 class Socket:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -21,11 +20,6 @@ def addresses(app: Any) -> list[str]:
     patterns = [pattern for pattern, _handler, _args in routes(app.services)]
     concrete = [re.sub(r"\(\[.*?\]\{1,\d+\}\)", "x", pattern) for pattern in patterns]
     return [address.replace(".*", "nothing") for address in concrete]
-
-
-@pytest.fixture
-def extension(jp_serverapp: Any) -> Any:
-    return jp_serverapp.extension_manager.extension_apps["jupyter_agentchat"].copy().pop()
 
 
 async def test_every_route_refuses_callers_without_a_token(
@@ -110,24 +104,6 @@ class TestTokens:
         )
         assert status == 403
         await rest.ok("POST", "projects/trust", {"trusted": False, "digest": digest}, path="")
-
-
-async def test_a_cookie_without_xsrf_changes_nothing(
-    jp_serverapp: Any, http_server_client: Any, jp_base_url: str, rest: Rest
-) -> None:
-    token = jp_serverapp.identity_provider.token
-    page = await http_server_client.fetch(f"{jp_base_url}api/status?token={token}")
-    cookies = [line.split(";")[0] for line in page.headers.get_list("Set-Cookie")]
-    assert cookies, "the server did not sign the browser in"
-    with pytest.raises(HTTPClientError) as refused:
-        await http_server_client.fetch(
-            f"{jp_base_url}agentchat/api/chats",
-            method="POST",
-            body=json.dumps({"provider": "tour"}),
-            headers={"Cookie": "; ".join(cookies)},
-        )
-    assert refused.value.code == 403
-    assert (await rest.ok("GET", "chats"))["chats"] == []
 
 
 async def test_bearer_secrets_never_reach_the_log(

@@ -154,6 +154,7 @@ export class DraftStore {
     const question = questionOf(error);
     if (question) {
       this.held = prompt;
+      this.pending.set({ clientId: prompt.clientId, text: prompt.text, held: true });
       this.setTrust(question);
       return;
     }

@@ -41,7 +41,12 @@ export type ConnectionView = {
 };
 
 /** A prompt on its way: shown at the end of the thread until its `user` event (or queue item) arrives. */
-export type PendingPrompt = { readonly clientId: string; readonly text: string };
+export type PendingPrompt = {
+  readonly clientId: string;
+  readonly text: string;
+  /** It waits for the trust decision. */
+  readonly held?: boolean;
+};
 
 export type ThreadView = {
   readonly state: 'loading' | 'ready' | 'failed' | 'deleted';

@@ -28,7 +28,8 @@ from jupyter_agentchat.protocol.resources import (
 )
 from jupyter_agentchat.protocol.words import Permission
 from jupyter_agentchat.providers.base import Adapter, AgentRun, RunContext, Scope, Step
-from jupyter_agentchat.runs.hub import Hub, HubHooks
+from jupyter_agentchat.runs.hooks import HubHooks
+from jupyter_agentchat.runs.hub import Hub
 from jupyter_agentchat.runs.plan import RunPlan
 from jupyter_agentchat.store.base import ChatRecord, StoredEvent
 from jupyter_agentchat.store.memory import MemoryStore

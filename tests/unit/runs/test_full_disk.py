@@ -11,6 +11,7 @@ from jupyter_agentchat.errors import StorageError
 from jupyter_agentchat.protocol.events import Ask, ToolUseEnd, ToolUseStart
 from jupyter_agentchat.protocol.tools import OtherInput
 from jupyter_agentchat.runs.channel import Channel
+from jupyter_agentchat.runs.hooks import HubHooks
 from tests.waiting import until
 
 from .staged import DONE, SESSION, Stage, on_stage, say
@@ -101,10 +102,7 @@ def test_a_fault_of_the_layer_above_does_not_keep_a_run_from_ending() -> None:
         def broken(*_facts: object) -> None:
             raise KeyError("a fault of ours")
 
-        hooks = stage.hub._hooks
-        assert hooks is not None
-        for name in ("chat_changed", "session", "finished"):
-            object.__setattr__(hooks, name, broken)
+        stage.hub.connect(HubHooks(broken, broken, broken, broken))
         stage.start().end(SESSION, say("x"), DONE)
         await stage.until_idle()
 

@@ -39,7 +39,9 @@ export function StartState(props: IStartStateProps): React.JSX.Element {
       <p className="ac-quiet">
         {folder === null
           ? trans.__('This chat works in a folder of its own.')
-          : trans.__('A chat works in the folder %1.', folder)}{' '}
+          : first
+            ? trans.__('A chat works in the folder %1.', folder)
+            : trans.__('This chat works in the folder %1.', folder)}{' '}
         {trans.__('Nothing runs until you send a message.')}
       </p>
       {first && onTour && (

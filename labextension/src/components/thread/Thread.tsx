@@ -129,7 +129,13 @@ export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(pr
             />
           ))}
           {view.pending === null ? null : (
-            <UserMessage text={view.pending.text} attachments={[]} author={null} time={null} />
+            <UserMessage
+              text={view.pending.text}
+              attachments={[]}
+              author={null}
+              time={null}
+              held={view.pending.held}
+            />
           )}
         </div>
       </div>

@@ -49,6 +49,8 @@ export interface IUserMessageProps {
   author: Author | null;
   /** ISO time; null while it is on its way. */
   time: string | null;
+  /** It goes on its way once the person has decided something. */
+  held?: boolean;
 }
 
 /** What a message shows of a part. */
@@ -57,7 +59,7 @@ export function messageOf({ text, attachments, author, time }: UserPart): IUserM
 }
 
 export const UserMessage = memo(function UserMessage(props: IUserMessageProps) {
-  const { text, attachments, author, time } = props;
+  const { text, attachments, author, time, held = false } = props;
   const trans = useTrans();
   const { names } = useServices();
   // under a Hub several people may write into one chat; then the name is news
@@ -84,7 +86,11 @@ export const UserMessage = memo(function UserMessage(props: IUserMessageProps) {
           ))}
         </ul>
       )}
-      {time === null ? <div className="ac-quiet ac-small">{trans.__('Sending…')}</div> : null}
+      {time === null ? (
+        <div className="ac-quiet ac-small">
+          {held ? trans.__('Not sent yet: waiting for you') : trans.__('Sending…')}
+        </div>
+      ) : null}
     </article>
   );
 });

@@ -78,6 +78,7 @@ function KindBody({ tool, subject, ask }: IToolBodyProps): React.JSX.Element {
       return (
         <>
           <RawInput tool={tool} />
+          {outputText(tool) === '' ? null : <p className="ac-tool-note">{trans.__('Output')}</p>}
           {output}
         </>
       );

@@ -1,0 +1,100 @@
+"""Nothing of an agent exists before somebody asks for it: no process, port, task or import."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from .conftest import Rest, Socket
+
+
+def children() -> set[int]:
+    """Direct and indirect child processes of this one."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    found = {os.getpid()}
+    while True:
+        more = {pid for pid, parent in parents.items() if parent in found} - found
+        if not more:
+            return found - {os.getpid()}
+        found |= more
+
+
+def listening() -> set[str]:
+    """Inodes of the listening TCP sockets of this process."""
+    ports = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/self/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A":
+                ports.add(f"socket:[{fields[9]}]")
+    own = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            own.add(str(entry.readlink()))
+        except OSError:
+            continue
+    return ports & own
+
+
+def our_tasks() -> list[str]:
+    names = (task.get_name() for task in asyncio.all_tasks())
+    return [name for name in names if name.split("/")[0] in ("runs", "providers", "native tour")]
+
+
+async def test_opening_chats_starts_no_process_no_port_and_no_task(
+    rest: Rest, open_socket: Callable[[], Awaitable[Socket]]
+) -> None:
+    processes, ports = children(), listening()
+    chat_id = await rest.new_chat()
+    socket = await open_socket()
+    await socket.subscribe(chat_id)
+    for route in ("status", "projects", "chats", f"chats/{chat_id}", f"chats/{chat_id}/events"):
+        await rest.ok("GET", route)
+    await rest.ok("PATCH", f"chats/{chat_id}", {"title": "x", "mode": "plan"})
+    assert (children(), listening()) == (processes, ports)
+    assert our_tasks() == []
+
+    await socket.ask(type="prompt", chat_id=chat_id, client_id="1", text="hello")
+    await socket.until_sync(running=False)
+    assert len(children() - processes) == 1  # kept warm for the next prompt
+    assert listening() == ports
+    await rest.ok("DELETE", f"chats/{chat_id}")
+    assert children() == processes
+
+
+def test_loading_the_extension_imports_no_adapter_and_starts_nothing(tmp_path: Path) -> None:
+    program = """
+import sys, threading
+from jupyter_server.serverapp import ServerApp
+from jupyter_agentchat.extension import AgentChatApp
+app = ServerApp()
+app.initialize(argv=["--no-browser", "--port=0", "--allow-root",
+                     "--ServerApp.jpserver_extensions={'jupyter_agentchat': True}"],
+               find_extensions=False, new_httpserver=False)
+assert app.extension_manager.extension_apps["jupyter_agentchat"]
+print([name for name in sys.modules if name.startswith("jupyter_agentchat.providers.")
+       and not name.endswith((".base", ".registry"))])
+print([thread.name for thread in threading.enumerate() if "agentchat" in thread.name])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[-2:] == ["[]", "[]"]
