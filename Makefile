@@ -11,7 +11,7 @@ AGENTS ?= claude
 export PATH := $(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build lab test check format protocol agents test-agents bench goldens clean
+.PHONY: help setup build lab test check format protocol agents test-agents bench pictures goldens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,9 @@ test: setup $(if $(REQUIRE_AGENTS),agents) ## all tests; prints what was skipped
 
 bench: setup ## ratios against a floor of the same run (B=P1 for one); docs/performance.md explains
 	$(BIN)/python -m tests.bench $(B)
+
+pictures: setup agents ## take the docs' screenshots again (needs Chromium)
+	PICTURES=write $(BIN)/python -m pytest -q -rs tests/browser
 
 goldens: setup ## rewrite the golden events, to be reviewed like code
 	GOLDENS=write $(BIN)/python -m pytest -q tests/unit

@@ -104,6 +104,11 @@ class AgentChatApp(ExtensionApp):
         config=True
     )
 
+    @default("config_file_name")
+    def _default_config_file_name(self) -> str:
+        # Jupyter's own default puts "jupyter_" before the name, which begins with it already
+        return f"{self.name}_config"
+
     @default("data_dir")
     def _default_data_dir(self) -> str:
         return str(Path(jupyter_data_dir()) / "agentchat")
@@ -117,6 +122,9 @@ class AgentChatApp(ExtensionApp):
             runs = min(runs, max(1, int(limit) // 400_000_000))
         return runs
 
+    _closing: AsyncExitStack | None = None
+    _loaded = False
+
     # ---- life -------------------------------------------------------------------------------
 
     def initialize_settings(self) -> None:
@@ -128,12 +136,18 @@ class AgentChatApp(ExtensionApp):
             raise RuntimeError("jupyter_agentchat is an extension: it needs a Jupyter server.")
         root = Path(self.serverapp.root_dir).expanduser().resolve()
         data_dir = Path(self.data_dir).expanduser()
+        closing = self._closing = AsyncExitStack()
         self._scratch = tempfile.TemporaryDirectory(prefix="agentchat-", ignore_cleanup_errors=True)
+        closing.callback(self._scratch.cleanup)
         self.store: Store = open_store(
             data_dir, cast("JournalChoice", self.journal_mode), served_root=root
         )
+        closing.callback(self.store.close)
         policies = self._policies(root, data_dir)
+        self._tasks = TaskOwner("extension")
+        closing.push_async_callback(self._tasks.close)
         self.launcher = LocalLauncher(ledger=StoreLedger(self.store))
+        closing.push_async_callback(self.launcher.close)
         self.providers = ProviderRegistry(
             launcher=self.launcher,
             environment=dict(os.environ),
@@ -143,6 +157,7 @@ class AgentChatApp(ExtensionApp):
             idle_timeout_s=self.idle_process_timeout,
             on_probed=self._providers_changed,
         )
+        closing.push_async_callback(self.providers.close)
         ledger = StoreLedger(self.store)
         self.hub = Hub(
             self.store,
@@ -150,13 +165,13 @@ class AgentChatApp(ExtensionApp):
             max_runs=self.max_concurrent_runs,
             reap=lambda: reap(ledger),
         )
+        closing.push_async_callback(self.hub.close)
         projects = Projects(self.store, policies)
         chats = ChatService(self.store, self.hub, policies, projects, self.providers)
         trust = TrustKeeper(self.store, self.providers, self.trusted_workspaces)
         self.hub.connect(
             HubHooks(chats.announce, chats.on_session, chats.on_finished, self._note_activity)
         )
-        self._tasks = TaskOwner("extension")
         self.services = Services(
             store=self.store,
             hub=self.hub,
@@ -174,6 +189,7 @@ class AgentChatApp(ExtensionApp):
             self.log.warning("agentchat: %s", self.store.health.notice)
         if closed:
             self.log.info("agentchat: %d interrupted runs were closed", closed)
+        self._loaded = True
         self.log.debug("agentchat loaded in %.0f ms", (time.monotonic() - began) * 1000)
 
     def initialize_handlers(self) -> None:
@@ -182,18 +198,17 @@ class AgentChatApp(ExtensionApp):
 
     async def _start_jupyter_server_extension(self, serverapp: Any) -> None:
         """The loop runs: end what an earlier server left behind."""
-        self.hub.begin()
+        if self._loaded:  # Jupyter calls this even when loading has failed
+            self.hub.begin()
 
     async def stop_extension(self) -> None:
-        """Clean stop: runs end as interrupted, agents by their ladder, the store is flushed."""
-        async with AsyncExitStack() as steps:
-            # in reverse order, each of them whatever became of the others
-            steps.callback(self._scratch.cleanup)
-            steps.callback(self.store.close)
-            steps.push_async_callback(self._tasks.close)
-            steps.push_async_callback(self.launcher.close)
-            steps.push_async_callback(self.providers.close)
-            steps.push_async_callback(self.hub.close)
+        """Clean stop: runs end as interrupted, agents by their ladder, the store is flushed.
+
+        In reverse order of their making, each step whatever became of the others. What failed to
+        load stops as far as it came: an error here would keep the whole server from stopping.
+        """
+        if self._closing is not None:
+            await self._closing.aclose()
 
     # ---- inside -----------------------------------------------------------------------------
 

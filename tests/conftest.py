@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 # Keys, tokens, proxies and JUPYTER_* of whoever runs the tests must reach no server and no agent.
 KEPT = re.compile(
     r"PATH|TMPDIR|TZ|LANG|LC_\w+|TERM|COLUMNS|CI|VIRTUAL_ENV|PYTHON\w+|PYTEST_\w+|CHROMIUM"
-    r"|REQUIRE_\w+|GOLDENS"
+    r"|REQUIRE_\w+|GOLDENS|PICTURES"
 )
 
 # Where `make agents` puts each CLI, and the version that the tests were written against.

@@ -28,6 +28,7 @@ CLEAN_S = 24 * 3600.0
 WARNED_S = 2 * 3600.0
 
 _NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode", "kimi": "Kimi Code"}
+_OF_NATIVE = frozenset({"kind", "name", "description"})
 # what somebody else's package may raise while it is imported and set up
 _BROKEN = (
     *(ImportError, SyntaxError, AttributeError, LookupError, TypeError, ValueError),
@@ -58,7 +59,7 @@ class ProviderRegistry:
         self._launcher = launcher
         self._environment = environment
         self._scratch = scratch
-        self._settings = {name: parse_settings(raw) for name, raw in (settings or {}).items()}
+        self._settings = {name: _parse_named(name, raw) for name, raw in (settings or {}).items()}
         self._allowed = None if allowed is None else frozenset(allowed)
         self._idle_timeout_s = idle_timeout_s
         self._on_probed = on_probed
@@ -68,6 +69,8 @@ class ProviderRegistry:
         self._configured = frozenset(
             name for name, own in self._settings.items() if own.extra.get("kind") == "native"
         )
+        for name in self._settings.keys() - set(self.ids):
+            _log.warning("provider_settings: there is no agent %r here; ignored", name)
         self._adapters: dict[str, Adapter] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._probed: dict[str, tuple[Provider, float]] = {}
@@ -215,6 +218,20 @@ class ProviderRegistry:
         provider, then = self._probed[name]
         clean = provider.state == "ready" and provider.reason is None
         return self._clock() - then < (CLEAN_S if clean else WARNED_S)
+
+
+def _parse_named(name: str, raw: object) -> ProviderSettings:
+    """The same as `parse_settings`; the error names the agent, an unknown setting is logged."""
+    if not isinstance(raw, Mapping):
+        raise ValueError(f"provider_settings: {name} must map names of settings to values")  # noqa: TRY004
+    try:
+        settings = parse_settings(raw)
+    except ValueError as error:
+        raise ValueError(f"{error} (agent {name})") from error
+    if unknown := settings.extra.keys() - _OF_NATIVE:
+        # a misspelt "enabled" must not go unnoticed
+        _log.warning("provider_settings: %s: unknown and ignored: %s", name, sorted(unknown))
+    return settings
 
 
 def parse_settings(raw: Mapping[str, object]) -> ProviderSettings:

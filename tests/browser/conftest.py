@@ -305,10 +305,10 @@ class Screen:
         assert found == []
 
     def picture(self, name: str) -> None:
-        """Keep a screenshot for the docs."""
-        PICTURES.mkdir(parents=True, exist_ok=True)
+        """Take a screenshot; with PICTURES=write (`make pictures`) it becomes the docs' one."""
+        folder = PICTURES if os.environ.get("PICTURES") == "write" else self.lab.home
         self.page.mouse.move(0, 0)
-        self.page.screenshot(path=PICTURES / name, animations="disabled")
+        self.page.screenshot(path=folder / name, animations="disabled")
 
 
 MakeScreen = Callable[..., Screen]

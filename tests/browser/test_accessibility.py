@@ -89,11 +89,10 @@ def test_a_turn_with_every_kind_of_tool_in_every_theme(lab: Lab, make_screen: Ma
     for theme in ("JupyterLab Light", DARK, CONTRAST):
         screen.theme(theme)
         screen.check_accessibility(".jp-AgentChat", "#agentchat-panel")
-        edit = screen.thread.get_by_role("group", name="Edit: features.py")
-        edit.evaluate("it => it.scrollIntoView({block: 'start'})")
-        screen.picture(f"turn-{theme.split()[-1].lower()}.png")
-    screen.theme("JupyterLab Light")
-    screen.command("agentchat:open-chat", id=chat, main=False)
+        if theme == DARK:
+            edit = screen.thread.get_by_role("group", name="Edit: features.py")
+            edit.evaluate("it => it.scrollIntoView({block: 'start'})")
+            screen.picture("turn-dark.png")
 
 
 def test_the_narrow_side_panel_cuts_nothing_off(lab: Lab, make_screen: MakeScreen) -> None:
@@ -145,7 +144,6 @@ def test_ask_question_start_and_list_in_every_theme(lab: Lab, make_screen: MakeS
     for theme in themes:
         screen.theme(theme)
         screen.check_accessibility(*shown)
-        screen.picture(f"ask-{theme.split()[-1].lower()}.png")
     screen.allow()
     form = screen.page.get_by_role("form", name="Question")
     form.get_by_role("radio").first.check()
@@ -155,17 +153,14 @@ def test_ask_question_start_and_list_in_every_theme(lab: Lab, make_screen: MakeS
     for theme in themes:
         screen.theme(theme)
         screen.check_accessibility(*shown)
-    screen.picture("question-contrast.png")
     form.get_by_role("textbox", name="Other").fill("Green")
     form.get_by_role("button", name="Submit answer").click()
     expect(screen.ask).to_contain_text("A plan")
     for theme in themes:
         screen.theme(theme)
         screen.check_accessibility(*shown)
-    screen.picture("plan-contrast.png")
     screen.command("agentchat:new-chat", provider="tour", main=True)
     expect(screen.page.get_by_role("button", name="Show me around")).to_be_visible()
     for theme in themes:
         screen.theme(theme)
         screen.check_accessibility(*shown)
-    screen.picture("start-contrast.png")

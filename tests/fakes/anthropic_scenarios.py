@@ -90,7 +90,9 @@ def _write(context: Context) -> Reply:
     name, content = (found[1], found[2]) if found else (None, None)
     path = f"{context.cwd}/{name or 'hello.txt'}"
     tool = Tool("Write", {"file_path": path, "content": content or "hello\nworld\n"})
-    return first(context, tool, then="Tool said: {}")
+    if context.step == 0:
+        return first(context, tool, then="")
+    return say("Tool said: " + context.last_result.replace(f"{context.cwd}/", "")[:200])
 
 
 def _edit(context: Context) -> Reply:
@@ -101,7 +103,7 @@ def _edit(context: Context) -> Reply:
     if context.step == 1:
         change = {"file_path": path, "old_string": "world", "new_string": "fake world"}
         return Reply([Tool("Edit", change)])
-    return say("Tool said: " + context.last_result[:200])
+    return say("Tool said: " + context.last_result.replace(f"{context.cwd}/", "")[:200])
 
 
 def _notebook(context: Context) -> Reply:

@@ -1,9 +1,13 @@
 /** The agents of this server, as its probes find them. */
+import type { ProvidersAnswer } from '../client/answers';
 import type { AgentChatApi } from '../client/rest';
 import type { Provider } from '../protocol/generated';
 import { failureOf } from './failure';
 import type { IProvidersStore, ProvidersView } from './stores';
 import { change, Value } from './value';
+
+/** A finding may have been told before this answer came: it is asked for again after this time, ms. */
+const AGAIN_MS = 1500;
 
 export class ProvidersStore implements IProvidersStore {
   private readonly view = new Value<ProvidersView>({
@@ -37,13 +41,28 @@ export class ProvidersStore implements IProvidersStore {
     change(this.view, { state: 'ready', failure: null, providers });
   }
 
+  private lookAgain(): void {
+    const isProbing = () => this.getSnapshot().providers.some(({ state }) => state === 'probing');
+    if (isProbing() && this.timer === undefined) {
+      this.timer = setTimeout(() => {
+        this.timer = undefined;
+        if (isProbing()) {
+          void this.ask(false);
+        }
+      }, AGAIN_MS);
+    }
+  }
+
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
   private async ask(refresh: boolean): Promise<void> {
     if (this.getSnapshot().state !== 'ready') {
       change(this.view, { state: 'loading', failure: null });
     }
     try {
-      const { providers } = await this.api.providers(refresh);
+      const { providers = [] } = (await this.api.providers(refresh)) as Partial<ProvidersAnswer>;
       this.take(providers);
+      this.lookAgain();
     } catch (error) {
       const failure = failureOf(error);
       const known = this.getSnapshot().providers.length > 0;
