@@ -135,7 +135,8 @@ class AgentChatApp(ExtensionApp):
         if self.serverapp is None:
             raise RuntimeError("jupyter_agentchat is an extension: it needs a Jupyter server.")
         root = Path(self.serverapp.root_dir).expanduser().resolve()
-        data_dir = Path(self.data_dir).expanduser()
+        # an empty setting means the default, never the folder the server happens to start in
+        data_dir = Path(self.data_dir or self._default_data_dir()).expanduser()
         closing = self._closing = AsyncExitStack()
         self._scratch = tempfile.TemporaryDirectory(prefix="agentchat-", ignore_cleanup_errors=True)
         closing.callback(self._scratch.cleanup)

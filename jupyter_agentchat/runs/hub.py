@@ -23,7 +23,7 @@ from .asks import closed_ask
 from .channel import Channel
 from .driver import Driver, DriverHooks
 from .hooks import NOBODY, HubHooks, guarded
-from .ledger import holder_alive, own_holder
+from .ledger import holder_alive, is_of_this_host, own_holder
 from .plan import RunPlan
 from .recovery import close_interrupted, orphaned
 from .room import Room
@@ -206,13 +206,16 @@ class Hub:
         for run in self._store.open_runs():
             if run.chat_id != room.chat_id:
                 continue
-            holder = run.lease.holder if run.lease else ""
-            if holder != self._holder and holder_alive(holder):
-                raise Busy("Another server runs this chat.", holder=holder, run_id=run.run_id)
+            self._refuse_foreign(run)
             before = self._store.last_seq(room.chat_id)
             stored, complete = close_interrupted(self._store, run, self._holder)
             room.publish(stored, before)
             self._hooks.finished(room.chat_id, complete)
+
+    def _refuse_foreign(self, run: RunRecord) -> None:
+        holder = run.lease.holder if run.lease else ""
+        if holder != self._holder and holder_alive(holder):
+            raise Busy("Another server runs this chat.", holder=holder, run_id=run.run_id)
 
     def cancel(self, chat_id: str) -> bool:
         """Stop the chat's run (again: force). False when it is idle. Returns at once."""
@@ -230,6 +233,10 @@ class Hub:
         """
         if chat_id in self._held:
             raise Busy("This chat is being deleted.")
+        for run in self._store.open_runs():
+            # whether another host's server lives nobody knows: its chat can be deleted
+            if run.chat_id == chat_id and run.lease and is_of_this_host(run.lease.holder):
+                self._refuse_foreign(run)
         self._held.add(chat_id)
         try:
             driver = self._driver(chat_id)

@@ -50,6 +50,11 @@ def holder_alive(holder: str) -> bool:
     return identity.boot_id == boot_id() and is_alive(identity)
 
 
+def is_of_this_host(holder: str) -> bool:
+    """Whether `holder_alive` knows, rather than takes to be on the safe side."""
+    return holder.rpartition("/")[0] == socket.gethostname()
+
+
 class StoreLedger:
     """ChildLedger over the store's child rows."""
 

@@ -259,7 +259,7 @@ def test_a_setting_of_the_wrong_type_is_refused_with_its_name(raw: dict[str, obj
         parse_settings(raw)
 
 
-def make_registry(tmp_path: Path, settings: dict[str, Any]) -> ProviderRegistry:
+def settings_registry(tmp_path: Path, settings: dict[str, Any]) -> ProviderRegistry:
     return ProviderRegistry(
         launcher=LocalLauncher(), environment={}, scratch=tmp_path, settings=settings, found=[]
     )
@@ -268,7 +268,7 @@ def make_registry(tmp_path: Path, settings: dict[str, Any]) -> ProviderRegistry:
 @pytest.mark.parametrize("raw", [{"env": {"A": 1}}, "off", [1]])
 def test_a_wrong_setting_names_its_agent(tmp_path: Path, raw: Any) -> None:
     with pytest.raises(ValueError, match="mine"):
-        make_registry(tmp_path, {"mine": raw})
+        settings_registry(tmp_path, {"mine": raw})
 
 
 @pytest.mark.parametrize(
@@ -282,5 +282,5 @@ def test_a_wrong_setting_names_its_agent(tmp_path: Path, raw: Any) -> None:
 def test_a_misspelt_setting_is_told_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, settings: dict[str, Any], word: str
 ) -> None:
-    make_registry(tmp_path, settings)
+    settings_registry(tmp_path, settings)
     assert word in caplog.text

@@ -51,6 +51,12 @@ def test_a_second_server_is_refused_and_told_who_holds_the_chat(
         with pytest.raises(Busy) as busy:
             second.start(stage.plan())
         assert busy.value.details["holder"] == "first/"
+        async with second.held("c"):
+            pass  # first/ is another host: it may be gone for good
+        monkeypatch.setattr(hub_module, "is_of_this_host", lambda _holder: True)
+        with pytest.raises(Busy):  # nor may it be deleted under the first one
+            async with second.held("c"):
+                pass
         assert second.recover() == 0
         run.end(say("lo"), DONE)
         await until(lambda: first.state("c") == "idle")
