@@ -1,10 +1,14 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import type { Provider } from '../protocol/generated';
 import { FakeServer, refusal } from '../testing/fake_server';
 import { ProvidersStore } from './providers_store';
 
 const tour = { id: 'tour', name: 'Tour' } as unknown as Provider;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function answering(providers: Provider[]) {
   const server = new FakeServer();
@@ -39,4 +43,17 @@ it('a failure is shown, and agents that are known stay', async () => {
   store.take([tour]);
   await store.refresh();
   expect(store.getSnapshot()).toMatchObject({ state: 'ready', providers: [tour] });
+});
+
+it('an agent that is still being looked at is asked for again, until it is known', async () => {
+  vi.useFakeTimers();
+  const { server, store } = answering([{ ...tour, state: 'probing' }]);
+  await store.load();
+  server.answers.set('GET providers', () =>
+    Response.json({ providers: [{ ...tour, state: 'ready' }] }),
+  );
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(store.get('tour')).toMatchObject({ state: 'ready' });
+  expect(server.requests).toHaveLength(2);
+  expect(vi.getTimerCount()).toBe(0);
 });

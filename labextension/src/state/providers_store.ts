@@ -1,5 +1,4 @@
 /** The agents of this server, as its probes find them. */
-import type { ProvidersAnswer } from '../client/answers';
 import type { AgentChatApi } from '../client/rest';
 import type { Provider } from '../protocol/generated';
 import { failureOf } from './failure';
@@ -15,6 +14,8 @@ export class ProvidersStore implements IProvidersStore {
     failure: null,
     providers: [],
   });
+
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   readonly subscribe = this.view.subscribe;
   readonly getSnapshot = this.view.getSnapshot;
@@ -53,14 +54,12 @@ export class ProvidersStore implements IProvidersStore {
     }
   }
 
-  private timer: ReturnType<typeof setTimeout> | undefined;
-
   private async ask(refresh: boolean): Promise<void> {
     if (this.getSnapshot().state !== 'ready') {
       change(this.view, { state: 'loading', failure: null });
     }
     try {
-      const { providers = [] } = (await this.api.providers(refresh)) as Partial<ProvidersAnswer>;
+      const { providers } = await this.api.providers(refresh);
       this.take(providers);
       this.lookAgain();
     } catch (error) {

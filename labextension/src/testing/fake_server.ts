@@ -105,6 +105,9 @@ export class FakeServer {
     if (/^GET chats\/[^/]+\/events$/.test(place)) {
       return Response.json(this.page(query));
     }
+    if (place === 'GET providers') {
+      return Response.json({ providers: [] });
+    }
     const row = this.rows.find(({ id }) => place === `GET chats/${id}`);
     return row ? Response.json(row) : Response.json({});
   }
