@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 PLAIN = frozenset({"title", "archived", "pinned", "model", "effort", "service_tier"})
 PROBE_WAIT_S = 5.0
 CLOSE_DEADLINE_S = 15.0
+TOUR = "tour"
 SELECTION = ("provider", "model", "effort", "service_tier")
 
 
@@ -182,9 +183,9 @@ class ChatService:
         if flight is not None:
             await asyncio.wait({flight}, timeout=PROBE_WAIT_S)
         providers = self._providers.list()
-        ready = [p.id for p in providers if p.available and p.id != "tour"]
+        ready = [p.id for p in providers if p.available and p.id != TOUR]
         known = [p.id for p in providers]
-        return ready[0] if ready else ("tour" if "tour" in known else next(iter(known), None))
+        return ready[0] if ready else (TOUR if TOUR in known else next(iter(known), None))
 
     async def patch(self, chat_id: str, caller: Caller, patch: ChatPatch) -> Chat:
         """Change settings. A raise needs a person; a lower permission holds at once or is refused.
@@ -248,6 +249,8 @@ class ChatService:
         return replace(record.with_chat(**changes), permission_before_full_auto=kept)
 
     def _remember(self, caller: Caller, chat: Chat) -> None:
+        if chat.provider == TOUR:
+            return  # who takes the tour has not chosen it for their next chat
         selection = {name: getattr(chat, name) for name in SELECTION}
         self._store.save_selection(caller.username, selection)
 

@@ -207,23 +207,46 @@ class Hub:
             if run.chat_id != room.chat_id:
                 continue
             self._refuse_foreign(run)
-            before = self._store.last_seq(room.chat_id)
-            stored, complete = close_interrupted(self._store, run, self._holder)
-            room.publish(stored, before)
-            self._hooks.finished(room.chat_id, complete)
+            self._take_over(room, run)
+
+    def _take_over(self, room: Room, run: RunRecord) -> None:
+        before = self._store.last_seq(room.chat_id)
+        stored, complete = close_interrupted(self._store, run, self._holder)
+        room.publish(stored, before)
+        self._hooks.finished(room.chat_id, complete)
 
     def _refuse_foreign(self, run: RunRecord) -> None:
         holder = run.lease.holder if run.lease else ""
-        if holder != self._holder and holder_alive(holder):
-            raise Busy("Another server runs this chat.", holder=holder, run_id=run.run_id)
+        if holder == self._holder or not holder_alive(holder):
+            return
+        text = "Another server runs this chat."
+        if not is_of_this_host(holder):
+            host = holder.rpartition("/")[0]
+            text = (
+                f"A server on {host} runs this chat. If that server is gone for good, "
+                'choose "Stop the agent" to free the chat.'
+            )
+        raise Busy(text, holder=holder, run_id=run.run_id)
 
     def cancel(self, chat_id: str) -> bool:
-        """Stop the chat's run (again: force). False when it is idle. Returns at once."""
+        """Stop the chat's run (again: force). False when it is idle. Returns at once.
+
+        A run that a server of another host holds is taken over and closed: whether that server
+        lives nobody knows but the person who stops it (a container that was made anew). Should it
+        live, its next write is refused by the lease.
+        """
         driver = self._driver(chat_id)
-        if driver is None:
-            return False
-        driver.cancel()
-        return True
+        if driver is not None:
+            driver.cancel()
+            return True
+        for run in self._store.open_runs():
+            if run.chat_id == chat_id and run.lease and not is_of_this_host(run.lease.holder):
+                room = self._room(chat_id)
+                self._take_over(room, run)
+                self._changed(room)
+                self._drop_if_idle(room)
+                return True
+        return False
 
     @asynccontextmanager
     async def held(self, chat_id: str, timeout_s: float = STOP_CHAT_S) -> AsyncIterator[None]:

@@ -83,6 +83,12 @@ async def test_new_chats_begin_with_the_last_choice_of_agent_and_model(rest: Res
     assert (chat["provider"], chat["model"], chat["mode"]) == ("scenario", "small", "code")
 
 
+async def test_who_took_the_tour_has_not_chosen_it_for_the_next_chat(rest: Rest) -> None:
+    await rest.ok("POST", "chats", {"provider": "tour"})
+    chat = await rest.ok("POST", "chats", {})
+    assert chat["provider"] == "scenario"
+
+
 async def test_unread_until_read_and_again_on_request(
     rest: Rest, open_socket: Callable[[], Awaitable[Socket]]
 ) -> None:

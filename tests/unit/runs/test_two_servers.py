@@ -136,3 +136,34 @@ def test_a_holder_lives_as_long_as_its_process_and_no_longer() -> None:
     assert holder_alive(f"elsewhere.example/{identity}")
     assert not holder_alive("")
     assert not holder_alive("nonsense")
+
+
+def test_a_chat_of_a_host_that_is_gone_is_freed_when_a_person_stops_it() -> None:
+    """A container made anew has another host name: nobody can prove the old one dead."""
+
+    async def scenario() -> None:
+        store = MemoryStore()
+        adapter = StagedAdapter()
+
+        async def adapter_for(_name: str) -> StagedAdapter:
+            return adapter
+
+        store.create_chat(ChatRecord(Chat(id="c", provider="staged", created=now(), updated=now())))
+        run = RunRecord("old", "c", "staged", lease=Lease("a-container/boot:1:2:1", 1))
+        store.start_run(run, [Draft(RunStarted(provider="staged"))])
+        hub = Hub(store, adapter_for, max_runs=2)
+        stage = Stage()
+        assert hub.recover() == 0
+        with pytest.raises(Busy, match=r"on a-container .*Stop the agent"):
+            hub.start(stage.plan())
+        assert hub.cancel("c") is True
+        assert [event.type for event in store.events_after("c", 0).events][-1] == "complete"
+        assert store.open_runs() == []
+        assert hub.cancel("c") is False
+        next_run = adapter.next()
+        hub.start(stage.plan())
+        next_run.emit(DONE)
+        await until(lambda: hub.active_runs == 0)
+        await hub.close()
+
+    asyncio.run(scenario())
