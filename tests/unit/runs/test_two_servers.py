@@ -162,7 +162,7 @@ def test_a_chat_of_a_host_that_is_gone_is_freed_when_a_person_stops_it() -> None
         assert hub.cancel("c") is False
         next_run = adapter.next()
         hub.start(stage.plan())
-        next_run.emit(DONE)
+        next_run.end(DONE)
         await until(lambda: hub.active_runs == 0)
         await hub.close()
 
