@@ -38,6 +38,7 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
   const run = useReadable(store.run);
   const providers = useReadable(session.providers);
   const server = useReadable(status);
+  const online = useReadable(session.connection).state === 'open';
   const provider = providers.providers.find(known => known.id === chat?.provider);
   const suggestions = useSuggestions(
     empty && !draft.sending && draft.trust === null,
@@ -47,7 +48,8 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
   const agentName = (id: string) => providers.providers.find(known => known.id === id)?.name ?? id;
   const agent = provider?.name ?? trans.__('The agent');
   const blocked =
-    runBlocked(run, agent, trans) ??
+    // while the server does not answer, nobody knows whether the agent still works
+    (online ? runBlocked(run, agent, trans) : null) ??
     trustBlocked(draft.trust, trans) ??
     (chat ? agentBlocked(providers, provider, trans) : trans.__('Still loading this chat.'));
   // the card goes, and with it the focus: back to where the person was writing
