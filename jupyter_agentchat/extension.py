@@ -1,40 +1,31 @@
-"""AgentChatApp: the admin's settings as traits, and the one place that builds and wires objects."""
+"""AgentChatApp: the admin's settings as traits, and the life of the extension in its server."""
 
 from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
-from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_server._tz import utcnow
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode, Union, default
 
-from ._version import __version__
-from .chats.policies import Policies
-from .chats.projects import Projects
-from .chats.prompts import Prompts
-from .chats.service import ChatService
-from .chats.trust import TrustKeeper
-from .handlers.base import Services
 from .handlers.routes import routes
-from .process.local import LocalLauncher
-from .process.reaper import reap
-from .process.tasks import TaskOwner
-from .protocol.frames import ProvidersFrame
-from .protocol.resources import Provider
-from .protocol.words import PERMISSIONS, Mode
-from .providers.registry import ProviderRegistry
-from .runs.hooks import HubHooks
-from .runs.hub import Hub
-from .runs.ledger import StoreLedger
-from .store.base import Store
-from .store.sqlite import JournalChoice, open_store
+from .protocol.words import PERMISSIONS
+from .providers.settings import parse_named
+from .store.attention import needs_attention
+
+if TYPE_CHECKING:
+    # what stands behind the first request is imported by it (see `assembly`)
+    from .assembly import Assembly, Settings
+    from .handlers.base import Services
+    from .protocol.words import Mode
+    from .runs.hub import Hub
+    from .store.base import Store
+    from .store.sqlite import JournalChoice
 
 ACTIVITY_S = 30.0
 
@@ -122,117 +113,110 @@ class AgentChatApp(ExtensionApp):
             runs = min(runs, max(1, int(limit) // 400_000_000))
         return runs
 
-    _closing: AsyncExitStack | None = None
-    _loaded = False
+    _assembly: Assembly | None = None
+    _loop_runs = False
+    _stopped = False
 
     # ---- life -------------------------------------------------------------------------------
 
     def initialize_settings(self) -> None:
-        """Open the store and wire everything. Starts no process, no task, no probe."""
+        """Check the settings and look whether an earlier server left work.
+
+        Starts no process, no task, no probe. Raises ValueError for a wrong setting.
+        """
         if sys.platform == "win32":
             raise RuntimeError("jupyter_agentchat does not run on Windows: use WSL.")
         began = time.monotonic()
-        if self.serverapp is None:
-            raise RuntimeError("jupyter_agentchat is an extension: it needs a Jupyter server.")
-        root = Path(self.serverapp.root_dir).expanduser().resolve()
-        # an empty setting means the default, never the folder the server happens to start in
-        data_dir = Path(self.data_dir or self._default_data_dir()).expanduser()
-        closing = self._closing = AsyncExitStack()
-        self._scratch = tempfile.TemporaryDirectory(prefix="agentchat-", ignore_cleanup_errors=True)
-        closing.callback(self._scratch.cleanup)
-        self.store: Store = open_store(
-            data_dir, cast("JournalChoice", self.journal_mode), served_root=root
-        )
-        closing.callback(self.store.close)
-        policies = self._policies(root, data_dir)
-        self._tasks = TaskOwner("extension")
-        closing.push_async_callback(self._tasks.close)
-        self.launcher = LocalLauncher(ledger=StoreLedger(self.store))
-        closing.push_async_callback(self.launcher.close)
-        self.providers = ProviderRegistry(
-            launcher=self.launcher,
-            environment=dict(os.environ),
-            settings=self.provider_settings,
-            allowed=self.allowed_providers,
-            scratch=Path(self._scratch.name),
-            idle_timeout_s=self.idle_process_timeout,
-            on_probed=self._providers_changed,
-        )
-        closing.push_async_callback(self.providers.close)
-        ledger = StoreLedger(self.store)
-        self.hub = Hub(
-            self.store,
-            self.providers.adapter,
-            max_runs=self.max_concurrent_runs,
-            reap=lambda: reap(ledger),
-        )
-        closing.push_async_callback(self.hub.close)
-        projects = Projects(self.store, policies)
-        chats = ChatService(self.store, self.hub, policies, projects, self.providers)
-        trust = TrustKeeper(self.store, self.providers, self.trusted_workspaces)
-        self.hub.connect(
-            HubHooks(chats.announce, chats.on_session, chats.on_finished, self._note_activity)
-        )
-        self.services = Services(
-            store=self.store,
-            hub=self.hub,
-            chats=chats,
-            prompts=Prompts(self.store, self.hub, chats, policies, trust),
-            trust=trust,
-            policies=policies,
-            providers=self.providers,
-            tasks=self._tasks,
-            owner_name=self.owner_name,
-            version=__version__,
-        )
-        closed = self.hub.recover() if self.store.health.writable else 0
-        if self.store.health.notice:
-            self.log.warning("agentchat: %s", self.store.health.notice)
-        if closed:
-            self.log.info("agentchat: %d interrupted runs were closed", closed)
-        self._loaded = True
+        for name, raw in self.provider_settings.items():
+            parse_named(name, raw)  # a wrong setting is said at the start
+        if needs_attention(self._data_dir(), self._root()):
+            self.assemble()
         self.log.debug("agentchat loaded in %.0f ms", (time.monotonic() - began) * 1000)
 
     def initialize_handlers(self) -> None:
         """The addresses; see handlers/routes.py."""
-        self.handlers.extend(routes(self.services))
+        self.handlers.extend(routes(lambda: self.assemble().services))
 
     async def _start_jupyter_server_extension(self, serverapp: Any) -> None:
         """The loop runs: end what an earlier server left behind."""
-        if self._loaded:  # Jupyter calls this even when loading has failed
-            self.hub.begin()
+        self._loop_runs = True
+        if self._assembly is not None:  # Jupyter calls this even when loading has failed
+            self._assembly.begin()
 
     async def stop_extension(self) -> None:
-        """Clean stop: runs end as interrupted, agents by their ladder, the store is flushed.
+        """Clean stop; see `Assembly.close`. A start that failed left nothing to stop."""
+        self._stopped = True
+        if self._assembly is not None:
+            await self._assembly.close()
 
-        In reverse order of their making, each step whatever became of the others. What failed to
-        load stops as far as it came: an error here would keep the whole server from stopping.
+    def assemble(self) -> Assembly:
+        """Everything behind the addresses: built at the first call, kept ever after.
+
+        Takes some 100 ms once, on the loop. Raises RuntimeError when the extension has stopped.
         """
-        if self._closing is not None:
-            await self._closing.aclose()
+        if self._assembly is None:
+            if self._stopped:
+                raise RuntimeError("agent chat has stopped")
+            from .assembly import Assembly
+
+            assembly = Assembly(self._settings(), self._note_activity)
+            health = assembly.store.health
+            if health.notice:
+                self.log.warning("agentchat: %s", health.notice)
+            if assembly.interrupted:
+                self.log.info("agentchat: %d interrupted runs were closed", assembly.interrupted)
+            self._assembly = assembly
+            if self._loop_runs:
+                assembly.begin()
+        return self._assembly
+
+    @property
+    def services(self) -> Services:
+        return self.assemble().services
+
+    @property
+    def store(self) -> Store:
+        return self.assemble().store
+
+    @property
+    def hub(self) -> Hub:
+        return self.assemble().hub
 
     # ---- inside -----------------------------------------------------------------------------
 
-    def _policies(self, root: Path, data_dir: Path) -> Policies:
+    def _root(self) -> Path:
+        if self.serverapp is None:
+            raise RuntimeError("jupyter_agentchat is an extension: it needs a Jupyter server.")
+        return Path(self.serverapp.root_dir).expanduser().resolve()
+
+    def _data_dir(self) -> Path:
+        # an empty setting means the default, never the folder the server happens to start in
+        return Path(self.data_dir or self._default_data_dir()).expanduser()
+
+    def _settings(self) -> Settings:
+        from .assembly import Settings
+
         loose = self.loose_chats
         if loose == "auto":
             loose = "JUPYTERHUB_USER" not in os.environ
-        return Policies(
-            server_root=root,
-            loose_root=data_dir.with_name(data_dir.name + "-loose"),
+        return Settings(
+            server_root=self._root(),
+            data_dir=self._data_dir(),
+            provider_settings=self.provider_settings,
             default_provider=self.default_provider or None,
             allowed_providers=self.allowed_providers,
             allowed_models=self.allowed_models,
             allowed_modes=cast("list[Mode] | None", self.allowed_modes),
             max_permission=self.max_permission,
+            max_concurrent_runs=self.max_concurrent_runs,
+            idle_process_timeout_s=self.idle_process_timeout,
             loose_chats=bool(loose),
+            trusted_workspaces=self.trusted_workspaces,
             allow_token_approvals=self.allow_token_approvals,
+            journal_mode=cast("JournalChoice", self.journal_mode),
             transcript_limit=self.transcript_limit,
+            owner_name=self.owner_name,
         )
-
-    def _providers_changed(self, providers: list[Provider]) -> None:
-        text = ProvidersFrame(providers=providers).model_dump_json()
-        self.hub.broadcast(lambda _username: text)
 
     def _note_activity(self) -> None:
         """A run that makes progress keeps the server from being culled as idle."""

@@ -6,6 +6,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ..chats.access import require_person
+from ..errors import NotFound
 from ..protocol.frames import PROTOCOL
 from ..protocol.resources import NewProject, TrustDecision
 from .base import RESOURCE, AgentChatHandler
@@ -86,3 +87,14 @@ class TrustHandler(AgentChatHandler):
                 what="Trusting a project",
             )
         self.reply(await self.services.trust.decide(self.caller.username, directory, decision))
+
+
+class NotHereHandler(AgentChatHandler):
+    """Everything else below agentchat/: a JSON 404, but only for who is signed in."""
+
+    @web.authenticated
+    @authorized(action="read", resource=RESOURCE)
+    def get(self) -> None:
+        raise NotFound("There is nothing here.")
+
+    post = put = patch = delete = get

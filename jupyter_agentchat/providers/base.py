@@ -8,7 +8,7 @@ bodies. The hub stamps seq and time, closes what stays open, and writes the one 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +17,7 @@ from ..process.launcher import Launcher
 from ..protocol.events import EventBody
 from ..protocol.resources import AskAnswer, Attachment, ProjectLoad, Provider, RunRequest
 from ..protocol.words import Permission
+from .settings import ProviderSettings
 
 
 class Scope(StrEnum):
@@ -36,19 +37,6 @@ class Step:
 
     bodies: tuple[EventBody, ...]
     offset: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderSettings:
-    """An admin's settings for one provider (trait `provider_settings`)."""
-
-    enabled: bool = True
-    command: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    pass_env: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    default_model: str | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

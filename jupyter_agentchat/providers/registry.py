@@ -18,7 +18,8 @@ from ..errors import AgentChatError, Forbidden, NotFound, ProviderError
 from ..process.launcher import Launcher
 from ..process.tasks import TaskOwner
 from ..protocol.resources import Provider
-from .base import Adapter, AdapterContext, AdapterFactory, ProviderSettings
+from .base import Adapter, AdapterContext, AdapterFactory
+from .settings import ProviderSettings, parse_named
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +29,6 @@ CLEAN_S = 24 * 3600.0
 WARNED_S = 2 * 3600.0
 
 _NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode", "kimi": "Kimi Code"}
-_OF_NATIVE = frozenset({"kind", "name", "description"})
 # what somebody else's package may raise while it is imported and set up
 _BROKEN = (
     *(ImportError, SyntaxError, AttributeError, LookupError, TypeError, ValueError),
@@ -59,7 +59,7 @@ class ProviderRegistry:
         self._launcher = launcher
         self._environment = environment
         self._scratch = scratch
-        self._settings = {name: _parse_named(name, raw) for name, raw in (settings or {}).items()}
+        self._settings = {name: parse_named(name, raw) for name, raw in (settings or {}).items()}
         self._allowed = None if allowed is None else frozenset(allowed)
         self._idle_timeout_s = idle_timeout_s
         self._on_probed = on_probed
@@ -218,50 +218,3 @@ class ProviderRegistry:
         provider, then = self._probed[name]
         clean = provider.state == "ready" and provider.reason is None
         return self._clock() - then < (CLEAN_S if clean else WARNED_S)
-
-
-def _parse_named(name: str, raw: object) -> ProviderSettings:
-    """The same as `parse_settings`; the error names the agent, an unknown setting is logged."""
-    if not isinstance(raw, Mapping):
-        raise ValueError(f"provider_settings: {name} must map names of settings to values")  # noqa: TRY004
-    try:
-        settings = parse_settings(raw)
-    except ValueError as error:
-        raise ValueError(f"{error} (agent {name})") from error
-    if unknown := settings.extra.keys() - _OF_NATIVE:
-        # a misspelt "enabled" must not go unnoticed
-        _log.warning("provider_settings: %s: unknown and ignored: %s", name, sorted(unknown))
-    return settings
-
-
-def parse_settings(raw: Mapping[str, object]) -> ProviderSettings:
-    """One provider's entry of the trait `provider_settings`.
-
-    Raises ValueError, with a sentence for the admin, when a value has the wrong type.
-    """
-    known = {"enabled", "command", "env", "pass_env", "models", "default_model"}
-    env, default, enabled = raw.get("env", {}), raw.get("default_model"), raw.get("enabled", True)
-    if not isinstance(enabled, bool):
-        raise ValueError("provider_settings: enabled must be true or false")  # noqa: TRY004
-    if not isinstance(env, Mapping) or not all(isinstance(value, str) for value in env.values()):
-        raise ValueError("provider_settings: env must map names to texts")
-    if default is not None and not isinstance(default, str):
-        raise ValueError("provider_settings: default_model must be a text")
-    return ProviderSettings(
-        enabled=enabled,
-        command=_texts(raw, "command"),
-        env={str(name): value for name, value in env.items()},
-        pass_env=_texts(raw, "pass_env"),
-        models=_texts(raw, "models"),
-        default_model=default,
-        extra={name: value for name, value in raw.items() if name not in known},
-    )
-
-
-def _texts(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
-    value = raw.get(name, ())
-    if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise ValueError(f"provider_settings: {name} must be a list of texts")  # noqa: TRY004
-    if not all(isinstance(item, str) for item in value):
-        raise ValueError(f"provider_settings: {name} must be a list of texts")
-    return tuple(value)

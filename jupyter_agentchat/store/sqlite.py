@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
+from .attention import FILE_NAME
 from .base import Store, StoreHealth
 from .filesystem import choose_journal_mode, lies_in_view
 from .memory import MemoryStore
@@ -14,7 +15,6 @@ from .sqlite_events import SqliteEvents
 from .sqlite_people import SqlitePeople
 from .sqlite_runs import SqliteRuns
 
-FILE_NAME: Final = "chats.sqlite3"
 JournalChoice = Literal["auto", "wal", "delete"]
 
 

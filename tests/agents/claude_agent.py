@@ -24,9 +24,10 @@ from jupyter_agentchat.protocol.events import (
     ToolUseStart,
 )
 from jupyter_agentchat.protocol.resources import AskAnswer, RunRequest
-from jupyter_agentchat.providers.base import AdapterContext, ProviderSettings, RunContext
+from jupyter_agentchat.providers.base import AdapterContext, RunContext
 from jupyter_agentchat.providers.claude.adapter import ClaudeAdapter
 from jupyter_agentchat.providers.claude.run import ClaudeRun
+from jupyter_agentchat.providers.settings import ProviderSettings
 from tests.fakes.fake_anthropic import FakeAnthropic
 
 Answer = Callable[[Ask], AskAnswer]

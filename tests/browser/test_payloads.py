@@ -69,6 +69,30 @@ def open_all(screen: Screen) -> None:
     )
 
 
+def test_the_detector_sees_a_payload_that_is_not_cleaned(lab: Lab, make_screen: MakeScreen) -> None:
+    """The control: put into the page as they are, payloads do run, fetch and leave strangers."""
+    screen = make_screen(lab)
+    foreign = watch(screen)
+    screen.open_chat(lab.new_chat())
+    seen = 0
+    for text in PAYLOADS:
+        screen.page.evaluate(
+            """text => {
+              const planted = document.createElement('div');
+              planted.id = 'planted';
+              planted.innerHTML = text;
+              document.querySelector('.ac-root').append(planted);
+            }""",
+            text,
+        )
+        seen += screen.page.evaluate(STRANGERS) != CLEAN
+        screen.page.evaluate("document.querySelectorAll('#planted').forEach(it => it.remove())")
+    # the others are Markdown, LaTeX or of a scheme: harmless until something renders them
+    assert seen >= len(PAYLOADS) // 3, seen
+    screen.page.wait_for_function("window.hacked")
+    assert foreign
+
+
 def test_no_payload_runs_or_is_fetched_in_any_view_of_a_turn(
     lab: Lab, make_screen: MakeScreen
 ) -> None:
@@ -105,10 +129,10 @@ def test_no_payload_runs_in_asks_questions_and_plans(lab: Lab, make_screen: Make
     chat = lab.new_chat()
     screen.open_chat(chat)
     steps = []
-    for text in PAYLOADS[::4]:
+    for text in PAYLOADS:
         steps += [permission(text), question(text), plan(text)]
     lab.play(chat, *steps, wait="waiting")
-    for n, text in enumerate(PAYLOADS[::4]):
+    for n, text in enumerate(PAYLOADS):
         ask = screen.page.locator(".ac-asks")
         deny = ask.get_by_role("button", name=re.compile("^Deny( N)?$"))
         expect(deny).to_be_visible()

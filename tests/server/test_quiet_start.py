@@ -8,6 +8,12 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_agentchat.assembly import Assembly
+from jupyter_agentchat.store.sqlite import open_store
 
 from .conftest import Rest, Socket
 
@@ -84,7 +90,7 @@ app.initialize(argv=["--no-browser", "--port=0", "--allow-root",
                find_extensions=False, new_httpserver=False)
 assert app.extension_manager.extension_apps["jupyter_agentchat"]
 print([name for name in sys.modules if name.startswith("jupyter_agentchat.providers.")
-       and not name.endswith((".base", ".registry"))])
+       and not name.endswith((".base", ".registry", ".settings"))])
 print([thread.name for thread in threading.enumerate() if "agentchat" in thread.name])
 """
     done = subprocess.run(
@@ -98,3 +104,66 @@ print([thread.name for thread in threading.enumerate() if "agentchat" in thread.
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[-2:] == ["[]", "[]"]
+
+
+NOTHING_BEHIND = {"pydantic", "jupyter_agentchat.assembly", "jupyter_agentchat.runs.hub"}
+
+
+def loaded_modules(tmp_path: Path, *options: str) -> tuple[set[str], str]:
+    """Modules in a fresh server that has loaded the extension, and what it logged."""
+    program = f"""
+import sys
+from jupyter_server.serverapp import ServerApp
+app = ServerApp()
+app.initialize(argv=["--no-browser", "--port=0", "--allow-root",
+                     "--ServerApp.jpserver_extensions={{'jupyter_agentchat': True}}",
+                     *{list(options)!r}],
+               find_extensions=False, new_httpserver=False)
+assert app.extension_manager.extension_apps["jupyter_agentchat"]
+print(*sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return set(done.stdout.split()), done.stderr
+
+
+def test_a_server_that_nobody_chats_on_pays_for_nothing(tmp_path: Path) -> None:
+    served = tmp_path / "served"
+    served.mkdir()
+    options = f"--AgentChatApp.data_dir={tmp_path / 'data'}", f"--ServerApp.root_dir={served}"
+    first, _ = loaded_modules(tmp_path, *options)
+    assert first & NOTHING_BEHIND == set()
+    assert not (tmp_path / "data").exists()
+
+    open_store(tmp_path / "data").close()  # chats are there, but nothing waits
+    second, _ = loaded_modules(tmp_path, *options)
+    assert second & NOTHING_BEHIND == set()
+
+
+def test_a_store_in_plain_view_is_said_in_the_log_of_the_start(tmp_path: Path) -> None:
+    modules, log = loaded_modules(tmp_path, f"--AgentChatApp.data_dir={tmp_path / 'chats'}",
+                                  f"--ServerApp.root_dir={tmp_path}")  # fmt: skip
+    assert "jupyter_agentchat.assembly" in modules
+    assert "which this server shows as files" in log
+
+
+async def test_a_start_that_fails_is_told_to_whoever_asks(
+    rest: Rest, extension: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: object) -> None:
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(Assembly, "__init__", fail)
+    status, body = await rest.call("GET", "status")
+    assert status == 503
+    assert "could not start" in str(body)
+    monkeypatch.undo()
+    await rest.ok("GET", "status")  # the next request tries again

@@ -15,7 +15,7 @@ from ...errors import ProviderError
 from ...process.environment import build_environment
 from ...protocol.resources import RunRequest
 from ...protocol.words import Mode, Permission
-from ..base import ProviderSettings
+from ..settings import ProviderSettings
 
 CliMode = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
 

@@ -10,7 +10,7 @@ from typing import Final
 from ...errors import NotInstalled
 from ...process.environment import clean_search_path
 from ...process.executable import find_executable
-from ..base import ProviderSettings
+from ..settings import ProviderSettings
 from .wire import TESTED_VERSION
 
 # pinned: an old Node makes npm fall back to an old release without a word

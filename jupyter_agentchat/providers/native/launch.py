@@ -10,7 +10,7 @@ from ...process.environment import build_environment
 from ...process.executable import find_executable
 from ...process.ladder import Ladder
 from ...process.launcher import Spawn
-from ..base import ProviderSettings
+from ..settings import ProviderSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ import pytest
 
 from jupyter_agentchat.process.framing import Torn
 from jupyter_agentchat.protocol.resources import RunRequest
-from jupyter_agentchat.providers.base import AdapterContext, ProviderSettings
+from jupyter_agentchat.providers.base import AdapterContext
 from jupyter_agentchat.providers.claude.adapter import ClaudeAdapter
 from jupyter_agentchat.providers.conformance import SCENARIOS, run_scenario
+from jupyter_agentchat.providers.settings import ProviderSettings
 
 from .scripted import (
     Json,

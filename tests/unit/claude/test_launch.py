@@ -9,7 +9,6 @@ import pytest
 from jupyter_agentchat.errors import NotInstalled, ProviderError
 from jupyter_agentchat.protocol.resources import RunRequest
 from jupyter_agentchat.protocol.words import Mode, Permission
-from jupyter_agentchat.providers.base import ProviderSettings
 from jupyter_agentchat.providers.claude.launch import (
     arguments,
     cli_mode,
@@ -21,6 +20,7 @@ from jupyter_agentchat.providers.claude.launch import (
 )
 from jupyter_agentchat.providers.claude.program import find_program
 from jupyter_agentchat.providers.claude.prompts import prompt_uuid, user_line
+from jupyter_agentchat.providers.settings import ProviderSettings
 
 FIRST = "00000000-0000-4000-8000-000000000001"
 OLD = "00000000-0000-4000-8000-000000000002"

@@ -20,11 +20,12 @@ from jupyter_agentchat.errors import (
 from jupyter_agentchat.process.framing import Oversize, Torn
 from jupyter_agentchat.protocol.events import EventBody
 from jupyter_agentchat.protocol.resources import AskAnswer, RunRequest
-from jupyter_agentchat.providers.base import AdapterContext, ProviderSettings, RunContext
+from jupyter_agentchat.providers.base import AdapterContext, RunContext
 from jupyter_agentchat.providers.claude import inbox as inbox_module
 from jupyter_agentchat.providers.claude import session as session_module
 from jupyter_agentchat.providers.claude.adapter import ClaudeAdapter
 from jupyter_agentchat.providers.claude.run import ClaudeRun
+from jupyter_agentchat.providers.settings import ProviderSettings
 from tests.goldens import TRANSCRIPTS, read_recording
 from tests.waiting import until
 

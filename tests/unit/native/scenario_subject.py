@@ -14,9 +14,10 @@ from typing import Any
 from jupyter_agentchat.process.ladder import Ladder
 from jupyter_agentchat.process.local import LocalLauncher
 from jupyter_agentchat.protocol.resources import RunRequest
-from jupyter_agentchat.providers.base import AdapterContext, ProviderSettings
+from jupyter_agentchat.providers.base import AdapterContext
 from jupyter_agentchat.providers.native.adapter import NativeAdapter
 from jupyter_agentchat.providers.native.launch import NativeAgent
+from jupyter_agentchat.providers.settings import ProviderSettings
 
 AGENT = Path(__file__).parents[2] / "fakes" / "scenario_agent.py"
 QUICK = Ladder(0.3, 0.3, 2.0)

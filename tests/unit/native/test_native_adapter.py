@@ -28,8 +28,9 @@ from jupyter_agentchat.protocol.events import (
     Session,
 )
 from jupyter_agentchat.protocol.resources import AskAnswer
-from jupyter_agentchat.providers.base import AgentRun, ProviderSettings, RunContext
+from jupyter_agentchat.providers.base import AgentRun, RunContext
 from jupyter_agentchat.providers.conformance import Played, play
+from jupyter_agentchat.providers.settings import ProviderSettings
 from tests.unit.native.scenario_subject import make_agent, make_request, open_adapter
 
 CONTEXT = RunContext(trusted=True, first_session_id="id")

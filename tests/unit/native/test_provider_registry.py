@@ -20,8 +20,8 @@ from jupyter_agentchat.providers.registry import (
     GROUP,
     WARNED_S,
     ProviderRegistry,
-    parse_settings,
 )
+from jupyter_agentchat.providers.settings import parse_settings
 from tests.unit.native.scenario_subject import make_agent, make_request
 
 PROBES: list[str] = []

@@ -19,9 +19,10 @@ from jupyter_agentchat.protocol.events import (
 )
 from jupyter_agentchat.protocol.resources import AskAnswer, RunRequest
 from jupyter_agentchat.protocol.tools import Diff, TextBlock
-from jupyter_agentchat.providers.base import AdapterContext, AgentRun, ProviderSettings
+from jupyter_agentchat.providers.base import AdapterContext, AgentRun
 from jupyter_agentchat.providers.conformance import Played, play
 from jupyter_agentchat.providers.native.tour import TourAdapter
+from jupyter_agentchat.providers.settings import ProviderSettings
 
 README = "# Rides\n\nRides by hour. Rides are counted.\n"
 
