@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from .base import DEFERRED, AnyObject, Id, Seq, Text, Wire
+from .controls import QueueItem
 from .events import Ask
 from .resources import AskAnswer, Author, Chat, Prompt, Provider
-from .words import Phase, RefusalCode
+from .words import Phase, QueuePause, RefusalCode
 
 PROTOCOL = 1
 """Version of the wire. A client that speaks another is refused and offers a reload."""
@@ -107,19 +108,12 @@ class Events(Wire):
     events: list[AnyObject]
 
 
-class QueueItem(Wire):
-    """A prompt that waits (the queue itself comes later; the field is there already)."""
-
-    id: Id
-    client_id: Id
-    text: Text
-    author: Author
-    created: Text
-    held_reason: Text | None = None
-
-
 class Sync(Wire):
-    """The state of a chat's run. `running: false` never before the adapter has returned."""
+    """The state of a chat's run. `running: false` never before the adapter has returned.
+
+    `remote`: another server runs the chat (`holder` says which); here it can only be watched.
+    `may_steer`: the running agent takes messages now.
+    """
 
     type: Literal["sync"] = "sync"
     chat_id: Id
@@ -131,6 +125,9 @@ class Sync(Wire):
     epoch: Text
     queue: list[QueueItem] = []
     queue_paused: bool = False
+    queue_pause_reason: QueuePause | None = None
+    may_steer: bool = False
+    holder: Text | None = None
     asks: list[Ask] = []
 
 

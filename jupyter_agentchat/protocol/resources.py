@@ -265,12 +265,6 @@ class Empty(Wire):
     """A body with nothing in it."""
 
 
-class Accepted(Wire):
-    """202 of a prompt."""
-
-    run_id: Id
-
-
 class RunRequest(Wire):
     """What a provider adapter is asked to run; also an `op: run` of the native protocol.
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_args
 from pydantic import Field, TypeAdapter, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from . import events, frames, native, resources, tools
+from . import controls, events, frames, native, resources, tools
 from .reference import render_reference
 
 PACKAGE = Path(__file__).parent
@@ -43,8 +43,21 @@ RESOURCES = (
     "TrustDecision",
     "NewProject",
     "ReadMark",
-    "Accepted",
     "RunRequest",
+)
+CONTROLS = (
+    "Accepted",
+    "QueueItem",
+    "Queue",
+    "QueueOrder",
+    "QueueItemPatch",
+    "RewindRequest",
+    "RewindResult",
+    "ForkRequest",
+    "Draft",
+    "DraftUpdate",
+    "SearchHit",
+    "SearchResult",
 )
 
 
@@ -84,6 +97,8 @@ def build_schema() -> dict[str, Any]:
     }
     for name in RESOURCES:
         roots[name] = getattr(resources, name)
+    for name in CONTROLS:
+        roots[name] = getattr(controls, name)
     schemas, shared = TypeAdapter.json_schemas(
         [(name, "serialization", TypeAdapter(root)) for name, root in roots.items()],
         schema_generator=_Emitter,

@@ -15,6 +15,8 @@ ChatState = Literal["idle", "running", "waiting", "cancelling"]
 Attention = Literal["finished", "failed", "needs_input"]
 Outcome = Literal["completed", "cancelled", "failed", "interrupted"]
 Delivery = Literal["auto", "queue", "steer", "now"]
+QueuePause = Literal["stopped", "failed", "interrupted", "restarted", "by_hand"]
+"""Why a queue waits for a person."""
 Origin = Literal["typed", "queued", "steered", "answer", "scheduled", "agent", "widget", "imported"]
 RunOrigin = Literal["prompt", "provider"]
 Continuation = Literal["fresh", "resume", "fork", "transcript"]

@@ -99,13 +99,55 @@ export type ServerFrame =
 
 export interface _Protocol {}
 /**
- * 202 of a prompt.
+ * 202 of a prompt: it runs, it was put into a running turn (`steered`), or it waits.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "Accepted".
  */
 export interface Accepted {
-  run_id: string;
+  queue_item: QueueItem | null;
+  run_id: string | null;
+  steered: boolean;
+}
+/**
+ * A prompt that waits in a chat's queue. `held_reason`: why it could not be sent last time.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "QueueItem".
+ */
+export interface QueueItem {
+  attachments: Attachment[];
+  author: Author;
+  client_id: string;
+  created: string;
+  held_reason: string | null;
+  id: string;
+  text: string;
+}
+/**
+ * Something handed over with a prompt; `path` absolute, `size` in bytes.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "Attachment".
+ */
+export interface Attachment {
+  detail: Record<string, unknown> | null;
+  id: string;
+  kind: "file" | "image" | "directory" | "cell" | "selection" | "variable" | "output" | "chat";
+  mime: string;
+  name: string;
+  path: string;
+  size: number;
+}
+/**
+ * Who: stamped by the server, never by a client.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "Author".
+ */
+export interface Author {
+  name: string;
+  username: string;
 }
 /**
  * Who is signed in with the provider.
@@ -462,16 +504,6 @@ export interface AskResolved {
   type: "ask_resolved";
 }
 /**
- * Who: stamped by the server, never by a client.
- *
- * This interface was referenced by `_Protocol`'s JSON-Schema
- * via the `definition` "Author".
- */
-export interface Author {
-  name: string;
-  username: string;
-}
-/**
  * An ask ended: by a person, by the agent (withdrawn) or by the run's end.
  *
  * `answers` maps question ids to labels or text; a secret one is stored as null.
@@ -529,21 +561,6 @@ export interface AssistantTextEvent {
   text: string | null;
   time: string;
   type: "assistant_text";
-}
-/**
- * Something handed over with a prompt; `path` absolute, `size` in bytes.
- *
- * This interface was referenced by `_Protocol`'s JSON-Schema
- * via the `definition` "Attachment".
- */
-export interface Attachment {
-  detail: Record<string, unknown> | null;
-  id: string;
-  kind: "file" | "image" | "directory" | "cell" | "selection" | "variable" | "output" | "chat";
-  mime: string;
-  name: string;
-  path: string;
-  size: number;
 }
 /**
  * What a client sends: an upload's `id`, or `kind` and `path`; the server fills the rest.
@@ -1191,6 +1208,28 @@ export interface Complete {
   usage: Usage | null;
 }
 /**
+ * GET chats/{id}/draft: what a person has typed and not sent. `revision` 0: nothing kept.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "Draft".
+ */
+export interface Draft {
+  attachments: Attachment[];
+  revision: number;
+  text: string;
+}
+/**
+ * PUT chats/{id}/draft; `revision` is that of the draft it was made from, else `stale`.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "DraftUpdate".
+ */
+export interface DraftUpdate {
+  attachments: Attachment[];
+  revision: number;
+  text: string;
+}
+/**
  * Why the run fails. `detail` may hold exit_code, signal, stderr_tail, http_status.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
@@ -1470,6 +1509,36 @@ export interface Events {
   upto: number;
 }
 /**
+ * A file that is left as it is, and why.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "FileKept".
+ */
+export interface FileKept {
+  overwritable: boolean;
+  path: string;
+  reason: string;
+}
+/**
+ * What putting a file back does to it. `path` is relative to the project.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "FileRestore".
+ */
+export interface FileRestore {
+  change: "restore" | "delete" | "create";
+  path: string;
+}
+/**
+ * POST chats/{id}/fork: a new chat with the events up to `after_seq` (all, if left out).
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "ForkRequest".
+ */
+export interface ForkRequest {
+  after_seq: number | null;
+}
+/**
  * The subscription has ended: load by REST, then subscribe again.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
@@ -1673,18 +1742,33 @@ export interface ProvidersFrame {
   type: "providers";
 }
 /**
- * A prompt that waits (the queue itself comes later; the field is there already).
+ * GET chats/{id}/queue, in the order in which they run.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
- * via the `definition` "QueueItem".
+ * via the `definition` "Queue".
  */
-export interface QueueItem {
-  author: Author;
-  client_id: string;
-  created: string;
-  held_reason: string | null;
-  id: string;
+export interface Queue {
+  pause_reason: ("stopped" | "failed" | "interrupted" | "restarted" | "by_hand") | null;
+  paused: boolean;
+  queue: QueueItem[];
+}
+/**
+ * PATCH chats/{id}/queue/{item}
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "QueueItemPatch".
+ */
+export interface QueueItemPatch {
   text: string;
+}
+/**
+ * PUT chats/{id}/queue: the ids of all items; another set is refused as stale.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "QueueOrder".
+ */
+export interface QueueOrder {
+  order: string[];
 }
 /**
  * POST chats/{id}/read: up to `seq`, or `unread: true`.
@@ -1724,6 +1808,69 @@ export interface RefusedFrame {
   type: "refused";
 }
 /**
+ * The prompt that a rewind gave back to the composer.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "RestoredPrompt".
+ */
+export interface RestoredPrompt {
+  attachments: Attachment[];
+  text: string;
+}
+/**
+ * POST chats/{id}/rewind: cut the `user` event `seq` and all that follows.
+ *
+ * `files`: put the files back as they were before that prompt, or keep them. `dry_run` changes
+ * nothing and lists the files. `overwrite`: paths that may be put back although they were changed
+ * since (a person has said so).
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "RewindRequest".
+ */
+export interface RewindRequest {
+  dry_run: boolean;
+  files: "keep" | "restore";
+  overwrite: string[];
+  seq: number;
+}
+/**
+ * Answer to a rewind, its dry run, or its undo. `undo`: whether it can be undone now.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "RewindResult".
+ */
+export interface RewindResult {
+  files: FileRestore[];
+  kept: FileKept[];
+  method: "native" | "transcript";
+  prompt: RestoredPrompt;
+  queue: QueueItem[];
+  undo: boolean;
+}
+/**
+ * One event that matches. The matches in `snippet` stand between U+E000 and U+E001.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "SearchHit".
+ */
+export interface SearchHit {
+  chat_id: string;
+  seq: number;
+  snippet: string;
+  time: string;
+  title: string;
+}
+/**
+ * GET search: the best hits first; `more`: there are others.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "SearchResult".
+ */
+export interface SearchResult {
+  hits: SearchHit[];
+  more: boolean;
+}
+/**
  * Comes unasked when the socket opens.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
@@ -1738,6 +1885,9 @@ export interface Welcome {
 /**
  * The state of a chat's run. `running: false` never before the adapter has returned.
  *
+ * `remote`: another server runs the chat (`holder` says which); here it can only be watched.
+ * `may_steer`: the running agent takes messages now.
+ *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "Sync".
  */
@@ -1745,9 +1895,12 @@ export interface Sync {
   asks: Ask[];
   chat_id: string;
   epoch: string;
+  holder: string | null;
   last_seq: number;
+  may_steer: boolean;
   phase: "idle" | "starting" | "thinking" | "writing" | "tool" | "waiting" | "cancelling";
   queue: QueueItem[];
+  queue_pause_reason: ("stopped" | "failed" | "interrupted" | "restarted" | "by_hand") | null;
   queue_paused: boolean;
   remote: boolean;
   run_id: string | null;
