@@ -6,7 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Error, Route, expect
 
 from tests.browser.conftest import Lab, MakeScreen, Screen
 from tests.browser.payloads import PAYLOADS, everywhere, permission, plan, question
@@ -15,15 +15,19 @@ pytestmark = pytest.mark.timeout(240)
 
 STRANGERS = """
   () => {
+    // a form's fields can take the place of its own properties: ask the prototype
+    const own = name => Object.getOwnPropertyDescriptor(Element.prototype, name);
+    const attributesOf = it => own('attributes').get.call(it);
     const found = [];
     for (const root of document.querySelectorAll('.ac-root, .jp-Dialog')) {
       const bad = 'script, iframe, object, embed, form:not(.ac-question), style, link, meta, base, '
         + 'foreignObject, use, [srcdoc], [formaction], [name^=hacked], marquee, video, audio';
       for (const it of root.querySelectorAll(bad)) {
-        if (!it.closest('.ac-diff, mjx-container')) found.push(it.outerHTML.slice(0, 200));
+        const ours = own('closest').value.call(it, '.ac-diff, mjx-container');
+        if (!ours) found.push(it.outerHTML.slice(0, 200));
       }
       for (const it of root.querySelectorAll('*')) {
-        for (const {name, value} of it.attributes) {
+        for (const {name, value} of attributesOf(it)) {
           const words = ['title', 'aria-label'].includes(name) || name.startsWith('data-ac');
           const active = /^\\s*(javascript|vbscript|data:text)/i.test(value) && !words;
           if (/^on/i.test(name) || active) {
@@ -69,28 +73,33 @@ def open_all(screen: Screen) -> None:
     )
 
 
+BARE = """<body><div class="ac-root"></div>
+<script>window.jupyterapp = {commands: {}}</script></body>"""
+
+
 def test_the_detector_sees_a_payload_that_is_not_cleaned(lab: Lab, make_screen: MakeScreen) -> None:
-    """The control: put into the page as they are, payloads do run, fetch and leave strangers."""
-    screen = make_screen(lab)
-    foreign = watch(screen)
-    screen.open_chat(lab.new_chat())
-    seen = 0
+    """The control: put into a bare page as they are, payloads run, fetch and leave strangers."""
+    page = make_screen(lab).page.context.new_page()
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    page.route("**/*", lambda route: route.abort())
+    seen = ran = 0
     for text in PAYLOADS:
-        screen.page.evaluate(
-            """text => {
-              const planted = document.createElement('div');
-              planted.id = 'planted';
-              planted.innerHTML = text;
-              document.querySelector('.ac-root').append(planted);
-            }""",
-            text,
-        )
-        seen += screen.page.evaluate(STRANGERS) != CLEAN
-        screen.page.evaluate("document.querySelectorAll('#planted').forEach(it => it.remove())")
+        page.goto("about:blank")
+        page.set_content(BARE)
+        assert page.evaluate(STRANGERS) == CLEAN
+        try:
+            page.evaluate("text => document.querySelector('.ac-root').innerHTML = text", text)
+            page.wait_for_timeout(20)
+            found = page.evaluate(STRANGERS)
+        except Error:
+            found = "it has navigated"
+        seen += found != CLEAN
+        ran += isinstance(found, str) or found["hacked"] != 0
     # the others are Markdown, LaTeX or of a scheme: harmless until something renders them
     assert seen >= len(PAYLOADS) // 3, seen
-    screen.page.wait_for_function("window.hacked")
-    assert foreign
+    assert ran >= 3
+    assert fetched
 
 
 def test_no_payload_runs_or_is_fetched_in_any_view_of_a_turn(
