@@ -11,7 +11,7 @@ AGENTS ?= claude
 export PATH := $(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build lab test check format protocol agents test-agents bench pictures goldens clean
+.PHONY: help setup build lab test check format protocol agents test-agents bench faults pictures goldens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,8 +61,12 @@ test: setup $(if $(REQUIRE_AGENTS),agents) ## all tests; prints what was skipped
 	cd labextension && npx vitest run
 	$(BIN)/python -m pytest -q -rs
 
-bench: setup ## ratios against a floor of the same run (B=P1 for one); docs/performance.md explains
-	$(BIN)/python -m tests.bench $(B)
+bench: setup ## ratios against a floor of the same run (B=P1 for one, DOCS=1 rewrites the table in docs/performance.md)
+	$(BIN)/python -m tests.bench $(B) $(if $(DOCS),--docs)
+
+KILLS ?= 1000
+faults: setup ## kill servers and agents, test every promise, write docs/faults.md (KILLS=n, CASE=n for one)
+	$(BIN)/python -m tests.faults $(if $(CASE),--case $(CASE),--kills $(KILLS))
 
 pictures: setup agents ## take the docs' screenshots again (needs Chromium)
 	PICTURES=write $(BIN)/python -m pytest -q -rs tests/browser

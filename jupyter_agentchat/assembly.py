@@ -6,6 +6,7 @@ Built by the first request, or while the server starts when an earlier one left 
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Callable
@@ -15,15 +16,28 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ._version import __version__
+from .chats.dispatch import Dispatcher
+from .chats.drafts import Drafts
+from .chats.fork import Forks
+from .chats.plans import Planner
 from .chats.policies import Policies
 from .chats.projects import Projects
 from .chats.prompts import Prompts
+from .chats.queue import AfterCrash, PromptQueue
+from .chats.queued import queue_of
+from .chats.rewind import Rewinds
+from .chats.search import Search
 from .chats.service import ChatService
+from .chats.starts import Starter
+from .chats.trash import Trash
 from .chats.trust import TrustKeeper
 from .handlers.base import Services
+from .process.keeper import spool_supported
 from .process.local import LocalLauncher
 from .process.reaper import reap
+from .process.spool import SpoolLauncher
 from .process.tasks import TaskOwner
+from .protocol.events import Complete
 from .protocol.frames import ProvidersFrame
 from .protocol.resources import Provider
 from .protocol.words import Mode, Permission
@@ -32,6 +46,11 @@ from .runs.hooks import HubHooks
 from .runs.hub import Hub
 from .runs.ledger import StoreLedger
 from .store.sqlite import JournalChoice, open_store
+from .workspace.checkpoints import Checkpoints
+
+log = logging.getLogger(__name__)
+
+RestartPolicy = Literal["crash", "reattach", "stop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +67,15 @@ class Settings:
     max_permission: Permission
     max_concurrent_runs: int
     idle_process_timeout_s: float
+    queue_after_crash: AfterCrash
     loose_chats: bool
     trusted_workspaces: Literal["ask", "always", "never"] | list[str]
     allow_token_approvals: bool
+    restart_policy: RestartPolicy
+    unattended_max_s: float
+    keep_alive_max_s: float
     journal_mode: JournalChoice
+    trash_days: float
     transcript_limit: int
     owner_name: str
 
@@ -60,7 +84,7 @@ class Assembly:
     """See the module. Starts no process, no task and no probe until `begin`."""
 
     def __init__(self, settings: Settings, note_activity: Callable[[], None]) -> None:
-        """Opens the store and closes the runs that an earlier server left open.
+        """Opens the store; takes over the runs that an earlier server left, or closes them.
 
         `note_activity` is called whenever a run makes progress. Raises nothing for a bad disk (see
         `store.health`).
@@ -74,11 +98,17 @@ class Assembly:
         closing.callback(self.store.close)
         tasks = TaskOwner("extension")
         closing.push_async_callback(tasks.close)
-        ledger = StoreLedger(self.store)
-        self.launcher = LocalLauncher(ledger=ledger)
-        closing.push_async_callback(self.launcher.close)
+        self._ledger = StoreLedger(self.store)
+        probes = LocalLauncher(ledger=self._ledger)
+        closing.push_async_callback(probes.close)
+        self.spool = self._spool(settings)
+        if self.spool is not None:
+            closing.push_async_callback(self.spool.close)
+        self._leaves = settings.restart_policy == "reattach"
+        self.launcher = self.spool or probes
         self.providers = ProviderRegistry(
             launcher=self.launcher,
+            probe_launcher=probes,
             environment=dict(os.environ),
             settings=settings.provider_settings,
             allowed=settings.allowed_providers,
@@ -91,21 +121,70 @@ class Assembly:
             self.store,
             self.providers.adapter,
             max_runs=settings.max_concurrent_runs,
-            reap=lambda: reap(ledger),
+            reap=self._end_leftovers,
+            queue_view=lambda chat_id: queue_of(self.store, chat_id),
+            known_child=self.spool.known if self.spool else lambda _child_id: False,
+            keep_alive_max_s=settings.keep_alive_max_s,
         )
-        closing.push_async_callback(self.hub.close)
+        checkpoints = Checkpoints(
+            settings.data_dir / "checkpoints", avoid=(settings.data_dir.resolve(),)
+        )
+        closing.push_async_callback(checkpoints.close)
+        closing.push_async_callback(self._stop_runs)
         policies = self._policies(settings)
         projects = Projects(self.store, policies)
         chats = ChatService(self.store, self.hub, policies, projects, self.providers)
         trust = TrustKeeper(self.store, self.providers, settings.trusted_workspaces)
+        planner = Planner(self.store, chats, policies, trust)
+        starter = Starter(self.store, self.hub, chats, checkpoints)
+        dispatcher = Dispatcher(self.store, self.hub, planner, starter, self.providers.provider)
+        queue = self.queue = PromptQueue(
+            self.store,
+            self.hub,
+            dispatcher,
+            after_crash=settings.queue_after_crash,
+            look_again=lambda: self.providers.probe_all(refresh=True),
+        )
+        closing.push_async_callback(queue.close)
+        rewinds = Rewinds(
+            self.store, self.hub, chats, self.providers, queue, checkpoints, planner.trusted
+        )
+        trash = self._trash = Trash(
+            self.store,
+            self.hub,
+            chats,
+            self.providers,
+            tasks=tasks,
+            days=settings.trash_days,
+            purged=rewinds.forget,
+        )
+
+        def on_finished(chat_id: str, complete: Complete) -> None:
+            checkpoints.end(chat_id, late=complete.outcome == "interrupted")
+            queue.on_finished(chat_id, complete)
+            chats.on_finished(chat_id, complete)
+
         self.hub.connect(
-            HubHooks(chats.announce, chats.on_session, chats.on_finished, note_activity)
+            HubHooks(
+                chats.announce,
+                chats.on_session,
+                on_finished,
+                note_activity,
+                queue.on_freed,
+                queue.on_taken_over,
+            )
         )
         self.services = Services(
             store=self.store,
             hub=self.hub,
             chats=chats,
-            prompts=Prompts(self.store, self.hub, chats, policies, trust),
+            prompts=Prompts(self.store, self.hub, chats, planner, starter, queue),
+            queue=queue,
+            drafts=Drafts(self.store),
+            search=Search(self.store, projects),
+            trash=trash,
+            rewinds=rewinds,
+            forks=Forks(self.store, chats, self.providers, policies),
             trust=trust,
             policies=policies,
             providers=self.providers,
@@ -113,18 +192,53 @@ class Assembly:
             owner_name=settings.owner_name,
             version=__version__,
         )
-        self.interrupted = self.hub.recover() if self.store.health.writable else 0
+        self.interrupted = 0
+        if self.store.health.writable:
+            self.interrupted = self.hub.recover()
+            rewinds.recover()
 
     def begin(self) -> None:
-        """The loop runs: end what an earlier server left behind. Twice is once."""
+        """The loop runs: go on with what an earlier server began. Twice is once."""
         self.hub.begin()
+        self.queue.begin()
+        if self.store.health.writable:
+            self._trash.empty()
 
     async def close(self) -> None:
         """Clean stop: runs end as interrupted, agents by their ladder, the store is flushed.
 
-        In reverse order of their making, each step whatever became of the others.
+        With the policy `reattach` both go on instead, for the next server. In reverse order of
+        their making, each step whatever became of the others.
         """
         await self._closing.aclose()
+
+    async def _stop_runs(self) -> None:
+        leaves = self._leaves and self.spool is not None
+        await self.hub.close(leave=leaves)
+        if leaves and self.spool is not None:
+            await self.spool.leave()
+
+    async def _end_leftovers(self, spare: frozenset[str]) -> None:
+        """End the children of servers that are gone, but for those that are gone on with."""
+        await reap(self._ledger.sparing(spare))
+        if self.spool is not None:
+            for child_id in set(self.spool.stale()) - spare:
+                await self.spool.discard(child_id)
+
+    def _spool(self, settings: Settings) -> SpoolLauncher | None:
+        """What starts agents that outlive this server; None where they end with it."""
+        if settings.restart_policy == "stop":
+            return None
+        root = settings.data_dir / "spool"
+        refusal = spool_supported(root)
+        if refusal is not None:
+            log.warning("%s Runs end with the server.", refusal)
+            return None
+        return SpoolLauncher(
+            root,
+            ledger=self._ledger,
+            unattended_max_s=settings.unattended_max_s,
+        )
 
     @staticmethod
     def _policies(settings: Settings) -> Policies:
@@ -145,3 +259,4 @@ class Assembly:
     def _providers_changed(self, providers: list[Provider]) -> None:
         text = ProvidersFrame(providers=providers).model_dump_json()
         self.hub.broadcast(lambda _username: text)
+        self.queue.wake_held()

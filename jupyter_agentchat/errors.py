@@ -23,7 +23,9 @@ AgentChatError                   code, status, message, details
      ├─ SpawnFailed              spawn_failed
      ├─ ProtocolError            protocol_error
      ├─ ProviderTimeout          timeout
+     ├─ ChildGone                process_exit       an earlier server's child cannot be had again
      └─ ProcessExited            process_exit       code, signal, stderr tail
+         └─ SpoolFull            storage            no more room for what the agent says
 
 Every message is one sentence for a person; `hint` says what to do next.
 """
@@ -196,6 +198,12 @@ class ProviderTimeout(ProviderError):
     event_code = "timeout"
 
 
+class ChildGone(ProviderError):
+    """A child of an earlier server cannot be taken over: no trace of it, or of another boot."""
+
+    event_code = "process_exit"
+
+
 class ProcessExited(ProviderError):
     """The agent's process ended unasked. `signal` is a number or None; the tail is redacted."""
 
@@ -216,3 +224,9 @@ class ProcessExited(ProviderError):
         self.exit_code = exit_code
         self.signal = signal
         self.stderr_tail = stderr_tail
+
+
+class SpoolFull(ProcessExited):
+    """The agent is being ended: its output file is above its limit, or the disk is full."""
+
+    event_code = "storage"

@@ -20,7 +20,8 @@ from .store.attention import needs_attention
 
 if TYPE_CHECKING:
     # what stands behind the first request is imported by it (see `assembly`)
-    from .assembly import Assembly, Settings
+    from .assembly import Assembly, RestartPolicy, Settings
+    from .chats.queue import AfterCrash
     from .handlers.base import Services
     from .protocol.words import Mode
     from .runs.hub import Hub
@@ -67,8 +68,29 @@ class AgentChatApp(ExtensionApp):
     max_concurrent_runs = Int(
         help="Runs at the same time; more wait, and say so. Default: 4 + cores, less by MEM_LIMIT."
     ).tag(config=True)
+    queue_after_crash = Enum(
+        ["wait", "run"],
+        "wait",
+        help="What prompts do that waited in a queue when the server went down: wait for a person, "
+        "or run when it is back.",
+    ).tag(config=True)
     idle_process_timeout = Float(
         600.0, help="Seconds that an agent's process is kept between runs."
+    ).tag(config=True)
+    restart_policy = Enum(
+        ["crash", "reattach", "stop"],
+        "crash",
+        help="What becomes of running agents when the server goes. crash: they survive a crash and "
+        "the next server goes on with them; a clean stop ends them. reattach: they survive a clean "
+        "stop too. stop: they end with the server. Linux; elsewhere always stop.",
+    ).tag(config=True)
+    unattended_max = Float(
+        3600.0, help="Seconds that an agent may go on without any server, before it is ended."
+    ).tag(config=True)
+    keep_alive_max = Float(
+        43_200.0,
+        help="Seconds for which one run keeps the server from being culled as idle. A run that "
+        "waits for a person, or has said nothing for half an hour, does not.",
     ).tag(config=True)
     loose_chats = Union(
         [Bool(), Enum(["auto"])],
@@ -87,6 +109,9 @@ class AgentChatApp(ExtensionApp):
     ).tag(config=True)
     journal_mode = Enum(
         ["auto", "wal", "delete"], "auto", help="SQLite's journal; auto: delete on network disks."
+    ).tag(config=True)
+    trash_days = Float(
+        7.0, help="Days that a deleted chat can be brought back; then it is removed for good."
     ).tag(config=True)
     transcript_limit = Int(
         24_576, help="Bytes of earlier conversation handed to an agent that does not know it."
@@ -210,10 +235,15 @@ class AgentChatApp(ExtensionApp):
             max_permission=self.max_permission,
             max_concurrent_runs=self.max_concurrent_runs,
             idle_process_timeout_s=self.idle_process_timeout,
+            queue_after_crash=cast("AfterCrash", self.queue_after_crash),
+            restart_policy=cast("RestartPolicy", self.restart_policy),
+            unattended_max_s=self.unattended_max,
+            keep_alive_max_s=self.keep_alive_max,
             loose_chats=bool(loose),
             trusted_workspaces=self.trusted_workspaces,
             allow_token_approvals=self.allow_token_approvals,
             journal_mode=cast("JournalChoice", self.journal_mode),
+            trash_days=self.trash_days,
             transcript_limit=self.transcript_limit,
             owner_name=self.owner_name,
         )

@@ -33,6 +33,18 @@ const missing: Record<string, unknown> = {
   IS_REACT_ACT_ENVIRONMENT: true,
 };
 
+// jsdom knows the element, but not how it is opened
+if (typeof HTMLDialogElement !== 'undefined' && !('showModal' in HTMLDialogElement.prototype)) {
+  Object.assign(HTMLDialogElement.prototype, {
+    showModal(this: HTMLDialogElement) {
+      this.open = true;
+    },
+    close(this: HTMLDialogElement) {
+      this.open = false;
+    },
+  });
+}
+
 for (const [name, value] of Object.entries(missing)) {
   if (!(name in globalThis)) {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_agentchat.protocol.events import EventBody
-from jupyter_agentchat.providers.claude.translate import Translator, Turn
+from jupyter_agentchat.providers.claude.translate import Translator, Turn, steer_uuid
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
 
@@ -44,16 +44,25 @@ def read_recording(path: Path) -> list[Recorded]:
 
 
 def claude_runs(recorded: list[Recorded]) -> Runs:
-    """Replay a recording of Claude Code: every prompt that was sent begins a run."""
+    """Replay a recording of Claude Code: every prompt that was sent begins a run.
+
+    One whose uuid follows from the prompt's before is steered into its run.
+    """
     runs: Runs = []
     translator: Translator | None = None
+    prompt = ""
     if not any(item.dir == "in" for item in recorded):
         # print mode: the prompt was an argument
         translator = Translator(Turn("", "/WORKSPACE"))
         runs.append([])
     for item in recorded:
         if item.dir == "in" and (sent := _object(item.line)).get("type") == "user":
-            translator = Translator(Turn(sent.get("uuid", ""), "/WORKSPACE"))
+            message = sent.get("uuid", "")
+            if translator and message in [steer_uuid(prompt, number) for number in range(4)]:
+                translator.commands.expect(message)
+                continue
+            prompt = message
+            translator = Translator(Turn(prompt, "/WORKSPACE"))
             runs.append([])
         elif item.dir == "in" and translator is not None:
             answered = _object(item.line).get("response", {}).get("request_id")

@@ -8,10 +8,10 @@ import secrets
 from dataclasses import replace
 from typing import Any, cast
 
-from ..errors import AgentChatError, BadRequest, Busy, Forbidden, Stale, StorageError
+from ..errors import BadRequest, Busy, Forbidden, Stale, StorageError
 from ..protocol.base import now
 from ..protocol.events import Ask, AskResolved, Complete, Session, Usage
-from ..protocol.frames import ChatDeleted, ChatFrame
+from ..protocol.frames import ChatFrame
 from ..protocol.resources import (
     AskAnswer,
     Chat,
@@ -33,7 +33,6 @@ log = logging.getLogger(__name__)
 
 PLAIN = frozenset({"title", "archived", "pinned", "model", "effort", "service_tier"})
 PROBE_WAIT_S = 5.0
-CLOSE_DEADLINE_S = 15.0
 TOUR = "tour"
 SELECTION = ("provider", "model", "effort", "service_tier")
 
@@ -60,14 +59,19 @@ class ChatService:
     def view(self, record: ChatRecord, username: str) -> Chat:
         """The record as the wire's Chat for one person."""
         chat = record.chat
+        marks = record.marks or self._store.marks(chat.id, username)
         state = self._hub.state(chat.id)
-        attention: Attention | None = "needs_input" if state == "waiting" else chat.attention
+        unread = chat.last_seq > marks.read_seq
+        # that a run has ended is told until the person has read it
+        ended: Attention | None = chat.attention if unread else None
         return chat.model_copy(
             update={
                 "project": self.projects.name(record.project_path),
                 "state": state,
-                "attention": attention,
-                "unread": chat.last_seq > record.read_seq.get(username, 0),
+                "attention": "needs_input" if state == "waiting" else ended,
+                "unread": unread,
+                "pinned": marks.pinned,
+                "archived": marks.archived,
                 "effective_permission": self.effective(record),
             }
         )
@@ -97,6 +101,7 @@ class ChatService:
         rows: list[Chat] = []
         while True:
             records, cursor = self._store.list_chats(
+                username=caller.username,
                 project_path=path,
                 archived=archived,
                 query=query,
@@ -193,6 +198,8 @@ class ChatService:
         Raises Forbidden, BadRequest, Busy.
         """
         record = self._store.chat(chat_id)
+        if patch.model_fields_set - {"archived", "pinned"}:  # these are a person's own
+            self._hub.refuse_remote(chat_id)
         changes = {name: getattr(patch, name) for name in patch.model_fields_set}
         for name in ("archived", "pinned", "mode", "permission", "provider", "title"):
             if name in changes and changes[name] is None:
@@ -231,6 +238,10 @@ class ChatService:
         if "title" in changes:
             record = replace(record, auto_title=False)
         self._store.save_chat(record)
+        own = {name: changes[name] for name in ("archived", "pinned") if name in changes}
+        if own:
+            marks = self._store.marks(chat_id, caller.username)
+            self._store.save_marks(chat_id, caller.username, replace(marks, **own))
         if not PLAIN.isdisjoint(changes) or "provider" in changes:
             self._remember(caller, record.chat)
         self.announce(chat_id)
@@ -254,34 +265,14 @@ class ChatService:
         selection = {name: getattr(chat, name) for name in SELECTION}
         self._store.save_selection(caller.username, selection)
 
-    async def delete(self, chat_id: str) -> None:
-        """Stop the run, wait for its end, then into the trash. Raises Busy if it will not end."""
-        self._store.chat(chat_id)
-        async with self._hub.held(chat_id):
-            self._store.delete_chat(chat_id, when=now())
-        self._hub.forget(chat_id)
-        text = ChatDeleted(chat_id=chat_id).model_dump_json()
-        self._hub.broadcast(lambda _username: text)
-        # last, since it may take its time: nothing of the agent stays behind
-        try:
-            async with asyncio.timeout(CLOSE_DEADLINE_S):
-                await self._providers.close_chat(chat_id)
-        except (AgentChatError, TimeoutError) as error:
-            log.info("chat=%s: its agent was not closed: %s", chat_id, error)
-        except Exception:
-            log.exception("chat=%s: its agent was not closed", chat_id)
-
     def mark_read(self, chat_id: str, caller: Caller, mark: ReadMark) -> Chat:
-        """Per person; reading clears the finished or failed mark."""
+        """Per person: who has read everything is not told any more that a run has ended."""
         record = self._store.chat(chat_id)
-        seen = record.read_seq.get(caller.username, 0)
+        marks = self._store.marks(chat_id, caller.username)
         last = record.chat.last_seq
-        to = max(last - 1, 0) if mark.unread else max(seen, min(mark.seq or 0, last))
-        attention = None if not mark.unread and to >= last else record.chat.attention
-        if to != seen or attention != record.chat.attention:
-            record = replace(record, read_seq={**record.read_seq, caller.username: to})
-            record = record.with_chat(attention=attention)
-            self._store.save_chat(record)
+        to = max(last - 1, 0) if mark.unread else max(marks.read_seq, min(mark.seq or 0, last))
+        if to != marks.read_seq:
+            self._store.save_marks(chat_id, caller.username, replace(marks, read_seq=to))
             self.announce(chat_id)
         return self.view(record, caller.username)
 
@@ -332,7 +323,8 @@ class ChatService:
         """Keep the provider's own id for the conversation."""
         record = self._store.chat(chat_id)
         sessions = {**record.chat.sessions, session.provider: session.provider_session_id}
-        self._store.save_chat(record.with_chat(sessions=sessions))
+        pending = [name for name in record.chat.fork_pending if name != session.provider]
+        self._store.save_chat(record.with_chat(sessions=sessions, fork_pending=pending))
 
     def on_finished(self, chat_id: str, complete: Complete) -> None:
         """Totals and the list's mark. Cancelled by a person needs no mark."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from .connect import connected, project_path, real_directory
 from .exits import Exit
-from .rest import Json
+from .rest import Json, Rest
 from .screen import Screen, one_line
 
 PAGE = 500
@@ -18,6 +19,8 @@ async def list_chats(options: Namespace, screen: Screen) -> Exit:
     """Run the subcommand. Raises CommandError, Refused, Unreachable."""
     directory = real_directory(options.project)
     async with connected(directory, screen.note) as rest:
+        if options.deleted:
+            return await _list_trash(rest, options, screen, directory)
         query = {"limit": str(PAGE)}
         if options.project is not None:
             query["project"] = project_path(rest.server, directory)
@@ -32,6 +35,33 @@ async def list_chats(options: Namespace, screen: Screen) -> Exit:
         if page.get("elsewhere") and not options.json:
             screen.note(f"{page['elsewhere']} more in folders outside {rest.server.root}", "dim")
     return Exit.COMPLETED
+
+
+async def restore_chat(options: Namespace, screen: Screen) -> Exit:
+    """Run `restore`. Raises CommandError, Refused, Unreachable."""
+    async with connected(real_directory(options.project), screen.note) as rest:
+        chat = await rest.send("POST", f"chats/{options.chat}/restore")
+    screen.note(f"It is back: {one_line(chat.get('title') or '(no title)')}")
+    return Exit.COMPLETED
+
+
+async def _list_trash(rest: Rest, options: Namespace, screen: Screen, directory: Path) -> Exit:
+    trash = await rest.get("trash")
+    only = None if options.project is None else project_path(rest.server, directory)
+    for chat in trash["chats"]:
+        if only is None or chat.get("project") == only:
+            line = json.dumps(chat) if options.json else describe_deleted(chat, _now())
+            screen.text(line + "\n")
+    return Exit.COMPLETED
+
+
+def describe_deleted(chat: Json, now: datetime) -> str:
+    """Id, how long ago it was deleted, project and title, in columns."""
+    project = chat.get("project")
+    where = "(loose)" if project is None else project or "."
+    age = describe_age(str(chat.get("deleted")), now)
+    title = chat.get("title") or "(no title)"
+    return f"{chat.get('id'):<16}  {age:>8}  {one_line(f'{where}  {title}')}"
 
 
 def describe_chat(chat: Json, now: datetime) -> str:

@@ -65,6 +65,18 @@ async def _command(options: Namespace, screen: Screen) -> int:
         from .list_chats import list_chats
 
         return await list_chats(options, screen)
+    if options.command == "restore":
+        from .list_chats import restore_chat
+
+        return await restore_chat(options, screen)
+    if options.command == "tail":
+        from .tail import tail
+
+        return await tail(options, screen)
+    if options.command == "export":
+        from .export import export
+
+        return await export(options, screen)
     from .send import send
 
     return await send(options, screen, dict(os.environ))

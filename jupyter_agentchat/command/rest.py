@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -15,6 +15,7 @@ from .find_server import Server
 Json = dict[str, Any]
 
 CALL_S = 30.0
+REFUSAL_LIMIT_BYTES = 64 * 1024
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -52,6 +53,57 @@ class Rest:
         """Call `path` with a JSON body. Raises Refused, Unreachable."""
         return await self._call(method, path, {} if body is None else body)
 
+    async def download(
+        self, path: str, query: Mapping[str, str], write: Callable[[bytes], object]
+    ) -> None:
+        """GET `path` and hand its body on in pieces, as it comes.
+
+        Raises Refused, Unreachable (also when the connection breaks on the way), and what `write`
+        raises.
+        """
+        refusal = bytearray()
+        failed: list[Exception] = []
+        status = 0
+
+        def head(line: str) -> None:
+            nonlocal status
+            if line.startswith("HTTP/"):
+                status = int(line.split()[1])
+
+        def take(piece: bytes) -> None:
+            if status >= 300:
+                refusal.extend(piece[:REFUSAL_LIMIT_BYTES])
+            elif not failed:
+                try:
+                    write(piece)
+                except Exception as error:
+                    failed.append(error)  # Tornado would only log it
+                    raise
+
+        request = build_request(
+            self.server,
+            f"agentchat/api/{path}?{urlencode(query)}",
+            streaming_callback=take,
+            header_callback=head,
+        )
+        request.request_timeout = 0.0  # as long as it takes
+        response = None
+        try:
+            response = await self._client.fetch(request, raise_error=False)
+        except (OSError, HTTPClientError) as error:
+            if not failed:
+                raise Unreachable(str(error)) from error
+        if failed:
+            raise failed[0]
+        if response is None or response.code == 599:
+            raise Unreachable(str(response.error if response else ""))
+        if response.code >= 300:
+            raise _refused(response.code, _parse(bytes(refusal)))
+
+    async def delete(self, path: str) -> Json:
+        """DELETE `path`. Raises Refused, Unreachable."""
+        return await self._call("DELETE", path, None)
+
     async def _call(self, method: str, path: str, body: Json | None) -> Json:
         request = build_request(
             self.server,
@@ -68,16 +120,7 @@ class Rest:
         data = _parse(response.body)
         if response.code < 300 and data is not None:
             return data
-        error_body = data.get("error") if data else None
-        if not isinstance(error_body, dict):
-            raise Unreachable(f"HTTP {response.code}")
-        details = error_body.get("details")
-        raise Refused(
-            response.code,
-            str(error_body.get("code")),
-            str(error_body.get("message")),
-            details if isinstance(details, dict) else {},
-        )
+        raise _refused(response.code, data)
 
 
 def build_request(
@@ -109,6 +152,20 @@ def _ssl_options(url: str) -> ssl.SSLContext | None:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def _refused(status: int, data: Json | None) -> Refused | Unreachable:
+    """What an answer that is no success means."""
+    error_body = data.get("error") if data else None
+    if not isinstance(error_body, dict):
+        return Unreachable(f"HTTP {status}")
+    details = error_body.get("details")
+    return Refused(
+        status,
+        str(error_body.get("code")),
+        str(error_body.get("message")),
+        details if isinstance(details, dict) else {},
+    )
 
 
 def _parse(body: bytes) -> Json | None:

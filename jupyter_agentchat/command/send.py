@@ -18,8 +18,8 @@ from .follow import Follower, Item
 from .render import JsonPrinter, TextPrinter
 from .rest import Rest
 from .screen import Screen
-from .start_run import StartedRun, start_run
-from .watch import Watch, cancel_run
+from .send_prompt import SentPrompt, send_prompt
+from .watch import Watch
 
 
 async def send(options: Namespace, screen: Screen, environment: dict[str, str]) -> Exit:
@@ -36,13 +36,15 @@ async def send(options: Namespace, screen: Screen, environment: dict[str, str]) 
                 "Nobody could answer: --on-ask wait needs a terminal, or JupyterLab running here.",
             )
         at_terminal = rest.server.own and person
-        run = await start_run(
+        sent = await send_prompt(
             rest, options, directory, text, partial(ask_trust, screen) if at_terminal else None
         )
+        if sent.steered or (sent.item_id and (options.queue or rest.server.own)):
+            return _leave(screen, rest, sent)
         follower = Follower(
             rest,
-            run.chat["id"],
-            run.after_seq,
+            sent.chat["id"],
+            sent.after_seq,
             look_again=lambda: look_again(rest.server, directory),
             say=partial(screen.note, style="warning"),
         )
@@ -52,23 +54,42 @@ async def send(options: Namespace, screen: Screen, environment: dict[str, str]) 
         elif rest.server.own and not person:
             deny = "Nobody can be asked: there is no terminal, and no JupyterLab running here."
         try:
-            with _asks(screen, rest, run, follower, deny=deny) as asks, _interrupts(follower):
+            with _asks(screen, rest, sent, follower, deny=deny) as asks, _interrupts(follower):
                 printer = JsonPrinter(screen) if options.json else TextPrinter(screen)
-                await follower.open()
-                return await Watch(rest, run, follower, asks, printer, screen).until_the_end()
-        except BrokenPipeError:
-            await cancel_run(rest, run)
-            raise
+                watch = Watch(rest, sent, follower, asks, printer, screen)
+                try:
+                    await follower.open()
+                    return await watch.until_the_end()
+                except BrokenPipeError:
+                    await watch.give_up()
+                    raise
         finally:
             follower.close()
 
 
+def _leave(screen: Screen, rest: Rest, sent: SentPrompt) -> Exit:
+    """The prompt is where it belongs, and there is nothing to follow."""
+    chat_id = sent.chat["id"]
+    if sent.steered:
+        screen.note(f"It is in the running turn of chat {chat_id}.")
+    elif rest.server.own:
+        # the server ends with this command, and the queue waits for a person then
+        raise CommandError(
+            Exit.NEEDS_PERSON,
+            f"Other prompts wait in chat {chat_id}: this one was put behind them.",
+            "Go on with the queue in JupyterLab.",
+        )
+    else:
+        screen.note(f"It waits in the queue of chat {chat_id}.")
+    return Exit.COMPLETED
+
+
 @contextlib.contextmanager
 def _asks(
-    screen: Screen, rest: Rest, run: StartedRun, follower: Follower, *, deny: str | None
+    screen: Screen, rest: Rest, sent: SentPrompt, follower: Follower, *, deny: str | None
 ) -> Iterator[Asks]:
     """The policy on asks for this server and these options; `deny` is why nobody is asked."""
-    chat_id = run.chat["id"]
+    chat_id = sent.chat["id"]
     if deny:
         yield DenyAll(screen, rest, chat_id, deny)
     elif rest.server.own:

@@ -1,4 +1,4 @@
-"""Shows one run until it is over, and knows with which exit code to leave."""
+"""Waits for one prompt's turn, shows its run until it is over, and knows the exit code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .follow import Follower
 from .render import Printer
 from .rest import Json, Refused, Rest, Unreachable
 from .screen import Screen
-from .start_run import StartedRun
+from .send_prompt import SentPrompt
 
 SETTLE_S = 15.0
 """How long to wait, behind `complete`, until the server says that the chat is free again."""
@@ -19,19 +19,20 @@ UNAVAILABLE = ("provider_missing", "provider_signed_out", "provider_too_old")
 
 
 class Watch:
-    """One run, from its first event to its last."""
+    """One prompt: its time in the queue, and its run from the first event to the last."""
 
     def __init__(
         self,
         rest: Rest,
-        run: StartedRun,
+        sent: SentPrompt,
         follower: Follower,
         asks: Asks,
         printer: Printer,
         screen: Screen,
     ) -> None:
         self._rest = rest
-        self._run = run
+        self._sent = sent
+        self._run_id = sent.run_id
         self._follower = follower
         self._asks = asks
         self._printer = printer
@@ -39,6 +40,7 @@ class Watch:
         self._result: Exit | None = None
         self._unavailable = False
         self._interrupted = False
+        self._waits_for = ""
 
     async def until_the_end(self) -> Exit:
         """Returns when the run has ended and the chat is free, or at the second Ctrl-C."""
@@ -50,9 +52,12 @@ class Watch:
                 case "event" if item.frame is not None:
                     self._event(item.frame)
                 case "sync" if item.frame is not None:
-                    if self._result is not None and item.frame.get("run_id") != self._run.run_id:
+                    if self._result is not None and item.frame.get("run_id") != self._run_id:
                         return self._result
-                    await self._asks.show(item.frame.get("asks") or [])
+                    if self._run_id is None:
+                        self._wait(item.frame)
+                    elif item.frame.get("run_id") == self._run_id:
+                        await self._asks.show(item.frame.get("asks") or [])
                 case "typed":
                     await self._asks.typed(item.text)
                 case "interrupt":
@@ -60,12 +65,43 @@ class Watch:
                         return Exit.CANCELLED
                     self._interrupted = True
                     self._screen.note("Stopping; Ctrl-C again to leave at once.", "warning")
-                    await cancel_run(self._rest, self._run)
+                    if await self.give_up():
+                        return Exit.CANCELLED
                 case "deleted":
                     raise CommandError(Exit.FAILED, "The chat was deleted.")
 
+    async def give_up(self) -> bool:
+        """Take the prompt out of the queue (then True), or stop its run, as far as that can be said
+        now; what cannot is said by leaving."""
+        path = f"chats/{self._sent.chat['id']}"
+        with contextlib.suppress(Refused, Unreachable):
+            if self._run_id is None:
+                await self._rest.delete(f"{path}/queue/{self._sent.item_id}")
+                return True
+        with contextlib.suppress(Refused, Unreachable):
+            if self._run_id is not None or self._sent.item_id is None:
+                await self._rest.send("POST", f"{path}/cancel")
+        return False
+
+    def _wait(self, state: Json) -> None:
+        """Say what the prompt waits for, when that changes. Raises CommandError when it is gone."""
+        queue = state.get("queue") or []
+        ids = [item.get("id") for item in queue]
+        if self._sent.item_id not in ids:
+            raise CommandError(Exit.FAILED, "The prompt was removed from the chat's queue.")
+        waits_for = f"{ids.index(self._sent.item_id)} before it"
+        if state.get("queue_paused"):
+            waits_for = "the queue is paused; resume it in JupyterLab"
+        elif reason := queue[0].get("held_reason"):
+            waits_for = str(reason)
+        if waits_for != self._waits_for:
+            self._waits_for = waits_for
+            self._screen.note(f"The prompt waits in the chat's queue: {waits_for}.")
+
     def _event(self, event: Json) -> None:
-        if event.get("run_id") != self._run.run_id:
+        if self._run_id is None and event.get("client_id") == self._sent.client_id:
+            self._run_id = event.get("run_id")
+        if self._run_id is None or event.get("run_id") != self._run_id:
             return
         self._printer.event(event)
         match event.get("type"):
@@ -79,9 +115,3 @@ class Watch:
             return Exit.UNAVAILABLE
         known = {"completed": Exit.COMPLETED, "cancelled": Exit.CANCELLED}
         return known.get(outcome, Exit.FAILED)
-
-
-async def cancel_run(rest: Rest, run: StartedRun) -> None:
-    """Ask the server to stop the run; what cannot be said now is said by leaving."""
-    with contextlib.suppress(Refused, Unreachable):
-        await rest.send("POST", f"chats/{run.chat['id']}/cancel")

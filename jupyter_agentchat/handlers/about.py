@@ -14,6 +14,7 @@ from .base import RESOURCE, AgentChatHandler
 FEATURES = (
     "queue", "steer", "rewind", "fork", "search", "uploads", "notebooks", "schedule", "workers",
 )  # fmt: skip
+BUILT = frozenset({"queue", "steer", "search", "rewind", "fork"})
 
 
 class StatusHandler(AgentChatHandler):
@@ -32,7 +33,7 @@ class StatusHandler(AgentChatHandler):
                 "user": self.caller.author.model_dump(),
                 "server_root": str(services.policies.server_root),
                 "policies": services.policies.public(),
-                "features": dict.fromkeys(FEATURES, False),
+                "features": {name: name in BUILT for name in FEATURES},
                 "store": {"writable": health.writable, "notice": health.notice},
             }
         )
@@ -86,7 +87,9 @@ class TrustHandler(AgentChatHandler):
                 allow_tokens=self.services.policies.allow_token_approvals,
                 what="Trusting a project",
             )
-        self.reply(await self.services.trust.decide(self.caller.username, directory, decision))
+        trust = await self.services.trust.decide(self.caller.username, directory, decision)
+        self.services.queue.wake_held()
+        self.reply(trust)
 
 
 class NotHereHandler(AgentChatHandler):

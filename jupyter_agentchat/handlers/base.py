@@ -17,9 +17,15 @@ from pydantic import BaseModel, ValidationError
 from tornado.web import HTTPError
 
 from ..chats.access import OWNER, Caller
+from ..chats.drafts import Drafts
+from ..chats.fork import Forks
 from ..chats.policies import Policies
 from ..chats.prompts import Prompts
+from ..chats.queue import PromptQueue
+from ..chats.rewind import Rewinds
+from ..chats.search import Search
 from ..chats.service import ChatService
+from ..chats.trash import Trash
 from ..chats.trust import TrustKeeper
 from ..errors import AgentChatError, BadRequest, TooLarge
 from ..process.tasks import TaskOwner
@@ -41,6 +47,12 @@ class Services:
     hub: Hub
     chats: ChatService
     prompts: Prompts
+    queue: PromptQueue
+    drafts: Drafts
+    search: Search
+    trash: Trash
+    rewinds: Rewinds
+    forks: Forks
     trust: TrustKeeper
     policies: Policies
     providers: ProviderRegistry

@@ -8,7 +8,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ..errors import BadRequest
-from ..protocol.resources import ChatPatch, NewChat, ReadMark
+from ..protocol.resources import ChatPatch, Empty, NewChat, ReadMark
 from ..store.base import EventPage
 from .base import RESOURCE, AgentChatHandler
 
@@ -60,13 +60,35 @@ class ChatHandler(AgentChatHandler):
     @authorized(action="write", resource=RESOURCE)
     async def patch(self, chat_id: str) -> None:
         patch = self.body(ChatPatch)
-        self.reply(await self.services.chats.patch(chat_id, await self.person(), patch))
+        chat = await self.services.chats.patch(chat_id, await self.person(), patch)
+        self.services.queue.wake(chat_id)  # what its queue waits for may be there now
+        self.reply(chat)
 
     @web.authenticated
     @authorized(action="write", resource=RESOURCE)
     async def delete(self, chat_id: str) -> None:
-        await self.services.chats.delete(chat_id)
+        self.services.queue.hold(chat_id)
+        await self.services.trash.delete(chat_id)
         self.reply({}, 202)
+
+
+class TrashHandler(AgentChatHandler):
+    """GET api/trash"""
+
+    @web.authenticated
+    @authorized(action="read", resource=RESOURCE)
+    def get(self) -> None:
+        self.reply(self.services.trash.list())
+
+
+class RestoreHandler(AgentChatHandler):
+    """POST api/chats/{id}/restore: out of the trash"""
+
+    @web.authenticated
+    @authorized(action="write", resource=RESOURCE)
+    def post(self, chat_id: str) -> None:
+        self.body(Empty)
+        self.reply(self.services.trash.restore(chat_id, self.caller))
 
 
 class EventsHandler(AgentChatHandler):

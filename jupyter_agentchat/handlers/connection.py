@@ -173,13 +173,13 @@ class Connection:
 
     async def _cancel(self, frame: Cancel) -> dict[str, Any]:
         await self._allowed()
-        self._services.store.chat(frame.chat_id)
-        return {} if self._services.hub.cancel(frame.chat_id) else {"running": False}
+        return {} if self._services.queue.stop(frame.chat_id) else {"running": False}
 
     async def _prompt(self, frame: PromptFrame) -> dict[str, Any]:
         await self._allowed()
         prompt = Prompt.model_validate({name: getattr(frame, name) for name in Prompt.model_fields})
-        return await self._services.prompts.send(frame.chat_id, self._caller, prompt)
+        accepted = await self._services.prompts.send(frame.chat_id, self._caller, prompt)
+        return accepted.model_dump(mode="json")
 
     async def _answer(self, frame: AnswerFrame) -> dict[str, Any]:
         await self._allowed()

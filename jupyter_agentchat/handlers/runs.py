@@ -26,8 +26,7 @@ class CancelHandler(AgentChatHandler):
     @authorized(action="execute", resource=RESOURCE)
     def post(self, chat_id: str) -> None:
         self.body(Empty)
-        self.services.store.chat(chat_id)
-        if self.services.hub.cancel(chat_id):
+        if self.services.queue.stop(chat_id):
             self.reply({}, 202)
         else:
             self.reply({"running": False})

@@ -1,10 +1,8 @@
-"""A child process on pipes: the handle that `LocalLauncher` gives out."""
+"""A running child: the handle that launchers give out, whatever way its bytes travel."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import signal
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
@@ -13,7 +11,7 @@ from ..errors import ProcessExited, ProviderTimeout
 from .framing import Frame, LineFramer, Oversize
 from .identity import ProcessIdentity
 from .ladder import Descent, Exit, Ladder
-from .pipes import ChildPipes
+from .streams import ChildStreams
 from .sweep import find_leftovers, sweep
 from .tasks import TaskOwner
 from .trace import WireTrace
@@ -30,27 +28,31 @@ _QUIET_S = 5.0
 _FRAMES_PER_TURN = 32
 
 
-class LocalChild:
+class Child:
     """One child, its two-way line stream, and its way out. Implements `launcher.Handle`."""
 
     def __init__(
         self,
         child_id: str,
         identity: ProcessIdentity,
-        pipes: ChildPipes,
+        streams: ChildStreams,
         *,
         framer: LineFramer,
         trace: WireTrace,
         tasks: TaskOwner,
-        on_quiet: Callable[[LocalChild], None],
+        seen_alive: bool = True,
+        on_quiet: Callable[[Child], None],
     ) -> None:
         self.child_id = child_id
         self.identity = identity
         self.trace = trace
         self.survivors: frozenset[ProcessIdentity] = frozenset()
-        self._pipes = pipes
+        self.left = False
+        self._streams = streams
         self._framer = framer
         self._tasks = tasks
+        # of a child that was dead before we came, the group's number may have been used again
+        self._seen_alive = seen_alive
         self._on_quiet = on_quiet
         self._known: set[ProcessIdentity] = set()
         self._writing = asyncio.Lock()
@@ -79,7 +81,7 @@ class LocalChild:
         self._reading = True
         try:
             while (frame := self._framer.next()) is None:
-                chunk = await self._pipes.read()
+                chunk = await self._streams.read()
                 if not chunk:
                     frame = self._framer.finish()
                     break
@@ -92,9 +94,18 @@ class LocalChild:
             self.trace.record("out", frame.text)
         return frame
 
+    @property
+    def position(self) -> int:
+        """See `Handle.position`."""
+        return self._framer.end
+
+    def settle(self, upto: int) -> None:
+        """See `Handle.settle`."""
+        self._streams.settle(upto)
+
     def stderr_tail(self, limit_chars: int = 4096) -> str:
         """See `Handle.stderr_tail`."""
-        return self._pipes.stderr_tail(limit_chars)
+        return self._streams.stderr_tail(limit_chars)
 
     # writing
 
@@ -108,39 +119,39 @@ class LocalChild:
         try:
             async with asyncio.timeout(timeout_s), self._writing:
                 # an earlier write that timed out may still fill the pipe: do not pile up
-                await self._pipes.drained()
-                sent = self._pipes.write(data)
-                await self._pipes.drained()
+                await self._streams.drained()
+                sent = self._streams.write(data)
+                await self._streams.drained()
         except TimeoutError:
             raise ProviderTimeout(
                 "The agent has stopped reading its input.",
                 hint="Stop the run and send the prompt again.",
                 timeout_s=timeout_s,
             ) from None
-        if not sent or not self._pipes.can_write:
+        if not sent or not self._streams.can_write:
             raise await self.failure()
         self.trace.record("in", line)
 
     def close_stdin(self) -> None:
         """See `Handle.close_stdin`."""
         self._input_ended = True
-        self._pipes.close_stdin()
+        self._streams.close_stdin()
 
     # the end
 
     @property
     def takes_input(self) -> bool:
         """Whether it was started with an input."""
-        return self._pipes.has_stdin
+        return self._streams.has_stdin
 
     @property
     def exited(self) -> asyncio.Future[Exit]:
         """Done at the exit; wait on it, never await it bare."""
-        return self._pipes.exited
+        return self._streams.exited
 
     async def wait_started(self, timeout_s: float) -> None:
         """Wait for its first output or its exit, `timeout_s` seconds at most."""
-        either: set[asyncio.Future[Any]] = {self._pipes.first_output, self.exited}
+        either: set[asyncio.Future[Any]] = {self._streams.first_output, self.exited}
         await asyncio.wait(either, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
 
     @property
@@ -160,8 +171,10 @@ class LocalChild:
 
     async def failure(self) -> ProcessExited:
         """See `Handle.failure`."""
+        if self._streams.trouble is not None:
+            return self._streams.trouble
         ended = await self.wait_exit(_EXIT_AFTER_BROKEN_PIPE_S)
-        await asyncio.wait({self._pipes.output_ended}, timeout=_LAST_WORDS_S)
+        await asyncio.wait({self._streams.output_ended}, timeout=_LAST_WORDS_S)
         what = f"The agent's process ended ({ended})." if ended else "The agent closed its input."
         return ProcessExited(
             what,
@@ -176,16 +189,16 @@ class LocalChild:
         if self.exited.done():
             return
         self._killed = self._killed or sig == signal.SIGKILL
-        # its leader was not reaped yet, so the number of the group is certainly ours
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.identity.pid, sig)
+        self._streams.signal(sig)
 
     async def note_descendants(self) -> None:
         """Remember who is below the child now; for the sweep after its death."""
         self._known |= await asyncio.to_thread(find_leftovers, self.child_id, self.identity)
 
     async def stop(self, ladder: Ladder | None = None) -> Exit:
-        """See `Handle.stop`."""
+        """See `Handle.stop`. One that was left to the next server is not ours to stop."""
+        if self.left:
+            return Exit(None, None)
         ladder = ladder or Ladder()
         if self._descent is None or self._stopping is None:
             self._descent = Descent(self, ladder)
@@ -209,16 +222,17 @@ class LocalChild:
         try:
             await asyncio.wait({self.exited})
             if not self._killed:
-                await asyncio.wait({self._pipes.output_ended}, timeout=_DRAIN_S)
+                await self._streams.last_output(_DRAIN_S)
             left = await sweep(
                 self.child_id,
                 self.identity,
                 known=self._known,
+                headless_group=self._seen_alive,
                 term_s=0 if self._killed else _LEFTOVER_TERM_S,
             )
             self.survivors = frozenset(left)
-            await asyncio.wait({self._pipes.output_ended}, timeout=_DRAIN_S)
+            await self._streams.last_output(_DRAIN_S)
         finally:
-            self._pipes.close()
+            self._streams.close()
             self._on_quiet(self)
-        await asyncio.wait({self._pipes.output_ended}, timeout=_DRAIN_S)
+        await asyncio.wait({self._streams.output_ended}, timeout=_DRAIN_S)

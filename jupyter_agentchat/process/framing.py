@@ -63,6 +63,11 @@ class LineFramer:
         self._pos = 0  # how far the chunk is used
 
     @property
+    def end(self) -> int:
+        """The stream offset behind the last frame handed out."""
+        return self._end
+
+    @property
     def pending_bytes(self) -> int:
         """Bytes held of a line that has no newline yet."""
         return len(self._pending)

@@ -66,10 +66,17 @@ def read_stat(pid: int) -> ProcessStat | None:
         raw = (_PROC / str(pid) / "stat").read_bytes()
     except OSError:
         return None
+    return parse_stat(raw)
+
+
+def parse_stat(raw: bytes) -> ProcessStat:
+    """What one line of /proc/PID/stat says. Raises ValueError for anything else."""
     # the name in parentheses may hold spaces and parentheses itself
     fields = raw[raw.rfind(b")") + 2 :].split()
+    if len(fields) < 20:
+        raise ValueError("not a line of /proc/PID/stat")
     return ProcessStat(
-        pid=pid,
+        pid=int(raw[: raw.index(b" ")]),
         state=fields[0].decode("ascii"),
         ppid=int(fields[1]),
         pgid=int(fields[2]),

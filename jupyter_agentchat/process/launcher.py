@@ -44,12 +44,20 @@ class Handle(Protocol):
     survivors: frozenset[ProcessIdentity]
     """Processes of the child that outlived even KILL; known once it is quiet."""
 
+    @property
+    def position(self) -> int:
+        """The offset in its stdout behind the last frame that `lines` handed out."""
+
     def lines(self) -> AsyncGenerator[Frame, None]:
         """Its stdout, in order, to the end of output. One reader at a time, else RuntimeError.
 
         A reader that leaves loses nothing: the next one goes on where it stopped. A reader that
         is slow slows the child; memory stays bounded.
         """
+
+    def settle(self, upto: int) -> None:
+        """What lies below the offset `upto` (a line border) is stored and will not be read again,
+        also not by an `attach`: its space may be freed."""
 
     async def write(self, line: str, *, timeout_s: float = ...) -> None:
         """Send `line` (without newline; one inside raises ValueError). Calls do not interleave.

@@ -8,38 +8,40 @@ above 64 KiB.
 from __future__ import annotations
 
 import asyncio
-import re
+import contextlib
+import os
+import signal
 from collections import deque
 from collections.abc import Callable
 from typing import cast
 
+from ..errors import ProcessExited
 from .ladder import Exit
-from .redact import redact
+from .stderr import StderrTail
 
 BUFFER_LIMIT_BYTES = 1024 * 1024
 """Output waiting for the consumer above which the child's stdout is not read any more."""
 
-_STDERR_KEPT_BYTES = 16 * 1024
 # after the exit what is left in a pipe is read whatever the consumer does: no pipe holds more
 _LAST_READ_BYTES = 2 * 1024 * 1024
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
-_HALF_WORD = re.compile(r"^\S{0,256}\s?")
 
 
 class ChildPipes(asyncio.SubprocessProtocol):
     """Buffers stdout for one consumer, always drains stderr, reports the exit at once.
 
-    `exited` and `output_ended` are futures for waiting on, not for awaiting bare: cancelling a
-    waiter must not cancel the fact.
+    Implements `streams.ChildStreams`.
     """
+
+    trouble: ProcessExited | None = None
+    """See `ChildStreams.trouble`: with pipes there is none."""
 
     def __init__(self, on_stderr: Callable[[bytes], None], *, buffer_limit_bytes: int) -> None:
         loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[Exit] = loop.create_future()
         self.output_ended: asyncio.Future[None] = loop.create_future()
         self.first_output: asyncio.Future[None] = loop.create_future()
-        self._stderr = bytearray()
-        self._stderr_cut = False
+        self._stderr = StderrTail()
         self._on_stderr = on_stderr
         self._limit = buffer_limit_bytes
         self._chunks: deque[bytes] = deque()
@@ -60,10 +62,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Called by asyncio with what it read."""
         if fd == _STDERR:
-            self._stderr += data
-            if len(self._stderr) > 2 * _STDERR_KEPT_BYTES:
-                del self._stderr[:-_STDERR_KEPT_BYTES]
-                self._stderr_cut = True
+            self._stderr.feed(data)
             self._on_stderr(data)
             return
         _settle(self.first_output)
@@ -147,11 +146,21 @@ class ChildPipes(asyncio.SubprocessProtocol):
             stdin.close()
 
     def stderr_tail(self, limit_chars: int) -> str:
-        """The end of stderr, redacted first and cut then, so that no half secret is left."""
-        text = self._stderr.decode("utf-8", "replace")
-        if self._stderr_cut:
-            text = _HALF_WORD.sub("", text)
-        return redact(text)[-limit_chars:]
+        """See `ChildStreams.stderr_tail`."""
+        return self._stderr.text(limit_chars)
+
+    def signal(self, sig: signal.Signals) -> None:
+        """See `ChildStreams.signal`."""
+        # its leader was not reaped yet, so the number of the group is certainly ours
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, sig)
+
+    def settle(self, upto: int) -> None:
+        """See `ChildStreams.settle`: a pipe keeps nothing that was read."""
+
+    async def last_output(self, timeout_s: float) -> None:
+        """See `ChildStreams.last_output`: a pipe ends when nobody holds it any more."""
+        await asyncio.wait({self.output_ended}, timeout=timeout_s)
 
     async def read(self) -> bytes:
         """The next piece of stdout; b"" after its end. Cancelling loses nothing."""

@@ -6,9 +6,11 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from .identity import ProcessIdentity, is_alive
+from .rundir import RunDirectory
 from .sweep import sweep
 
 _log = logging.getLogger(__name__)
@@ -19,13 +21,15 @@ class ChildRecord:
     """What must be on disk of a child. Written twice: before the start without an identity, so
     that a child of a server that died in between is still found by its marker, and after it.
 
-    `owner` is the server that started it.
+    `owner` is the server that started it, or that took it over since. `directory` is where its
+    files are, if it writes into files; who its keeper and holder are stands there.
     """
 
     child_id: str
     argv0: str
     identity: ProcessIdentity | None
     owner: ProcessIdentity | None
+    directory: str = ""
 
 
 class ChildLedger(Protocol):
@@ -68,15 +72,48 @@ async def reap(ledger: ChildLedger, *, term_s: float = 1.0, kill_s: float = 1.0)
 async def _reap(ledger: ChildLedger, record: ChildRecord, term_s: float, kill_s: float) -> Reaped:
     leader = record.identity
     was_alive = leader is not None and is_alive(leader)
-    survivors = await sweep(
+    survivors = await end_child(
         record.child_id,
         leader,
-        headless_group=False,
-        spare_leader=False,
+        Path(record.directory) if record.directory else None,
         term_s=term_s,
         kill_s=kill_s,
     )
     if not survivors:
         ledger.forget(record.child_id)
     _log.info("child=%s: reaped, leader was alive: %s", record.child_id, was_alive)
-    return Reaped(record, was_alive, frozenset(survivors))
+    return Reaped(record, was_alive, survivors)
+
+
+async def end_child(
+    child_id: str,
+    leader: ProcessIdentity | None,
+    directory: Path | None,
+    *,
+    term_s: float,
+    kill_s: float = 1.0,
+) -> frozenset[ProcessIdentity]:
+    """End what is left of a child that nobody here holds; returns what survived even KILL.
+
+    With a run `directory`, its keeper and holder are ended too, and it is removed unless there
+    are survivors. Cancelling leaves the directory.
+    """
+    known: set[ProcessIdentity] = set()
+    files = None
+    # the path comes from a database: only what is called like its child is a run directory
+    if directory is not None and directory.name == child_id:
+        files = RunDirectory(directory)
+        known = files.helpers()
+        leader = leader or files.identity("pid")
+    survivors = await sweep(
+        child_id,
+        leader,
+        known=known,
+        headless_group=False,
+        spare_leader=False,
+        term_s=term_s,
+        kill_s=kill_s,
+    )
+    if files is not None and not survivors:
+        files.remove()
+    return frozenset(survivors)

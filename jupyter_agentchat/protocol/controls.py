@@ -133,3 +133,20 @@ class SearchResult(Wire):
 
     hits: list[SearchHit]
     more: bool = False
+
+
+class DeletedChat(Wire):
+    """A chat in the trash. POST chats/{id}/restore brings it back."""
+
+    id: Id
+    title: Text
+    project: Text | None = None
+    provider: Id | None = None
+    deleted: Timestamp
+
+
+class TrashList(Wire):
+    """GET trash, latest first; `days`: how long a chat stays in it."""
+
+    chats: list[DeletedChat]
+    days: float

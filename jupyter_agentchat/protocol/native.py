@@ -1,7 +1,9 @@
 """The native agent protocol: one JSON object a line, both ways. Anyone can write such a program.
 
-The agent first writes `hello`, then event bodies of NATIVE_TYPES; it reads `op` lines. See
-docs/protocol.md and `jupyter_agentchat.tour` for a whole one.
+The agent first writes `hello`, then event bodies of NATIVE_TYPES; it reads `op` lines. It may
+outlive the server that started it: the next server goes on with it, and writes again what may not
+have arrived. So a `run` whose `run_id` it has begun before is ignored, and so is an `answer` to an
+ask that is not open. See docs/protocol.md and `jupyter_agentchat.tour` for a whole one.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -47,14 +49,18 @@ class AgentHello(Wire):
 
 
 class OpRun(Wire):
-    """Start a run."""
+    """Start a run; ignored when a run with this `run_id` was begun before.
+
+    One that ended with `resume_refused` was not begun: it comes again under the same `run_id`,
+    with a transcript instead of the session.
+    """
 
     op: Literal["run"] = "run"
     request: RunRequest
 
 
 class OpAnswer(AskAnswer):
-    """A person answered."""
+    """A person answered; ignored when that ask is not open (any more)."""
 
     op: Literal["answer"] = "answer"
     ask_id: Id

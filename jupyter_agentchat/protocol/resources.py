@@ -63,7 +63,11 @@ class ChatParent(Wire):
 
 
 class Chat(Wire):
-    """A chat's metadata. `project` is relative to the server root, null when loose."""
+    """A chat's metadata. `project` is relative to the server root, null when loose.
+
+    `fork_pending`: agents whose conversation in `sessions` is still the parent's: the next run with
+    one of them makes a copy of it.
+    """
 
     id: Id
     project: Text | None = None
@@ -77,6 +81,7 @@ class Chat(Wire):
     effective_permission: Permission = "ask"
     skills: list[Text] = []
     sessions: dict[str, Text] = {}
+    fork_pending: list[Text] = []
     parent: ChatParent | None = None
     created: Timestamp
     updated: Timestamp

@@ -58,6 +58,8 @@ CONTROLS = (
     "DraftUpdate",
     "SearchHit",
     "SearchResult",
+    "DeletedChat",
+    "TrashList",
 )
 
 

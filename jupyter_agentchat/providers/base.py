@@ -1,5 +1,8 @@
 """The seam between the hub and an agent: Adapter (who) and AgentRun (one run of it).
 
+What an agent can do beside running stands on the adapter as an object or None (`rewinder`,
+`forker`): whoever needs it asks for the object, not for a flag.
+
 The hub pulls `AgentRun.steps()`; a slow store slows the reader, and the iterator's end *is* the
 run's end. Bodies come from pure translators: no clock, no random ids; the same lines give the same
 bodies. The hub stamps seq and time, closes what stays open, and writes the one `complete`.
@@ -7,7 +10,7 @@ bodies. The hub stamps seq and time, closes what stays open, and writes the one 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -44,6 +47,7 @@ class AdapterContext:
     """What an adapter may use; handed over once, when it is made.
 
     `launcher` also keeps the child table, so that the next server finds what this one left behind;
+    its children may outlive this server. `probe_launcher` is for what must not (`for_probes`).
     `environment` is the server's own (to build from, never to pass on); `scratch` is an empty
     private directory for probes.
     """
@@ -53,6 +57,30 @@ class AdapterContext:
     settings: ProviderSettings
     scratch: Path
     idle_timeout_s: float = 600.0
+    probe_launcher: Launcher | None = None
+
+    @property
+    def for_probes(self) -> Launcher:
+        """Where short-lived children are started: they end with this server."""
+        return self.probe_launcher or self.launcher
+
+
+@dataclass(frozen=True, slots=True)
+class ChildMark:
+    """Where a run stands in its child's output, in bytes from the beginning.
+
+    `first`: where the run's first line begins; `stored`: behind the last line whose events are
+    stored (for `attach`; 0: none is). A child with no output of its own to count (a server on a
+    port) counts what it likes, as long as it only rises.
+    """
+
+    child_id: str
+    first: int
+    stored: int = 0
+
+
+async def _nobody_asks(_mark: ChildMark) -> None:
+    """For callers that keep no run rows (conformance, probes)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +93,16 @@ class RunContext:
     `never_completed`: no run of the conversation `provider_session_id` has ended with `completed`
     yet. A refusal to resume it then only means that the agent had not written it down, and it may
     be begun again under the same id.
+    `on_child`: awaited by the adapter once the child is ready and *before* the prompt is written
+    (`first` = the handle's position): from then on the next server finds the run in its child. May
+    be awaited again when the run moves to another child. It may raise StorageError: the run ends.
+    The one of a plan (made above the hub) is awaited by the hub's own.
     """
 
     trusted: bool
     first_session_id: str
     never_completed: bool = False
+    on_child: Callable[[ChildMark], Awaitable[None]] = _nobody_asks
 
 
 class AgentRun(Protocol):
@@ -97,13 +130,54 @@ class AgentRun(Protocol):
         """
         ...
 
+    @property
+    def can_steer(self) -> bool:
+        """Whether `steer` would be taken now; may change while the run goes on."""
+        ...
+
     async def steer(self, text: str, attachments: list[Attachment]) -> bool:
-        """Put a message into the running turn; False where the agent cannot."""
+        """Put a message into the running turn; False where the agent cannot (any more).
+
+        Never begins a turn of its own.
+        """
         ...
 
     async def set_permission(self, permission: Permission) -> bool:
         """Lower (or raise) what the agent may do in mid-run; False where it cannot."""
         ...
+
+
+class Rewinder(Protocol):
+    """An agent that can cut its own conversation, and perhaps restore files by itself."""
+
+    async def rewind(
+        self, request: RunRequest, context: RunContext, cut_run_ids: list[str]
+    ) -> bool:
+        """Cut these runs (newest last) from the conversation `request.provider_session_id`.
+
+        False: not possible now; the hub goes on with a transcript. Raises ProviderError.
+        """
+        ...
+
+    async def preview_files(
+        self, request: RunRequest, context: RunContext, first_cut_run_id: str
+    ) -> list[str]:
+        """The files that `restore_files` would change; [] without checkpoints of the agent's."""
+        ...
+
+    async def restore_files(
+        self, request: RunRequest, context: RunContext, first_cut_run_id: str
+    ) -> list[str]:
+        """Put files back to where they were before that run; which were changed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forker:
+    """A mark: `RunRequest.fork` with the parent's `provider_session_id` makes a native fork.
+
+    At the end of the conversation only; a fork from an earlier message begins with a transcript.
+    """
 
 
 class Adapter(Protocol):
@@ -112,6 +186,16 @@ class Adapter(Protocol):
     id: str
     name: str
     scope: Scope
+
+    @property
+    def rewinder(self) -> Rewinder | None:
+        """None: the hub rewinds by transcript."""
+        ...
+
+    @property
+    def forker(self) -> Forker | None:
+        """None: the hub forks by transcript."""
+        ...
 
     async def probe(self) -> Provider:
         """Find the program, its version and sign-in state. <= 5 s, in `scratch`, leaves no process.
@@ -130,6 +214,19 @@ class Adapter(Protocol):
         """Start or resume the agent and hand it the prompt. Raises ProviderError.
 
         On cancel nothing of the attempt stays behind.
+        """
+        ...
+
+    async def attach(self, request: RunRequest, context: RunContext, mark: ChildMark) -> AgentRun:
+        """Take over a run that an earlier server started; its child may be dead by now.
+
+        The lines from `mark.first` on are translated again (translators are pure), so the steps
+        come again from the run's beginning, each with its `offset`; the hub drops those up to
+        `mark.stored`. Runs of one child are attached to in the order of their `mark.first`.
+        Nothing is sent, but for a prompt that certainly or possibly never arrived, where sending
+        it again is safe (the agent runs it once). Raises ChildGone, ProviderError: the hub then
+        closes the run as interrupted. On cancel nothing of the attempt stays behind, the child
+        included.
         """
         ...
 

@@ -121,7 +121,7 @@ async def play(adapter: Adapter, request: RunRequest, react: Reaction | None = N
         except ProviderError as error:
             played.failure = error
         played.seconds_after_last = loop.time() - last
-    _judge(played)
+    judge(played)
     return played
 
 
@@ -140,8 +140,8 @@ def must(holds: object, message: str) -> None:
         raise ConformanceError(message)
 
 
-def _judge(played: Played) -> None:
-    """What holds for every run, however it went."""
+def judge(played: Played) -> None:
+    """What holds for every run, however it went; raises ConformanceError."""
     must(played.offsets == sorted(played.offsets), "the offsets behind lines go back")
     ends, errors = played.of(Complete), played.of(Error)
     must(len(ends) + bool(played.failure) == 1, f"{len(ends)} completes, failure {played.failure}")
@@ -333,7 +333,7 @@ SCENARIOS: dict[str, tuple[str, Callable[[Adapter, Subject], Awaitable[None]]]] 
     "resume_refused": ("resume_refused", resume_refused),
     "unknown_type": ("unknown", unknown_type),
 }
-"""Name -> (the subject's word for it, the check). Fork (9) comes with an adapter that forks."""
+"""Name -> (the subject's word for it, the check). Forks and more stand in `conformance_durable`."""
 
 
 async def run_scenario(name: str, subject: Subject) -> bool:

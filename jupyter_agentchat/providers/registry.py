@@ -52,11 +52,13 @@ class ProviderRegistry:
         settings: Mapping[str, Mapping[str, object]] | None = None,
         allowed: Iterable[str] | None = None,
         idle_timeout_s: float = 600.0,
+        probe_launcher: Launcher | None = None,
         on_probed: Callable[[list[Provider]], None] | None = None,
         found: Iterable[EntryPoint] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._launcher = launcher
+        self._probe_launcher = probe_launcher
         self._environment = environment
         self._scratch = scratch
         self._settings = {name: parse_named(name, raw) for name, raw in (settings or {}).items()}
@@ -155,6 +157,7 @@ class ProviderRegistry:
                     settings=settings,
                     scratch=scratch,
                     idle_timeout_s=self._idle_timeout_s,
+                    probe_launcher=self._probe_launcher,
                 )
             )
         except _BROKEN as error:

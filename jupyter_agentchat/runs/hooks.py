@@ -22,12 +22,16 @@ class HubHooks:
 
     `chat_changed(chat_id)`: a row of the chat list has changed. `session`: the provider's
     conversation id. `finished`: a run's `complete` was stored. `progress`: something happened.
+    `freed(chat_id)`: its run is over and gone, the next may start. `taken_over(chat_id)`: its
+    run's server has died beside this one; told before anything else is of that run.
     """
 
     chat_changed: Callable[[str], None]
     session: Callable[[str, Session], None]
     finished: Callable[[str, Complete], None]
     progress: Callable[[], None]
+    freed: Callable[[str], None] = lambda _chat_id: None
+    taken_over: Callable[[str], None] = lambda _chat_id: None
 
 
 def guarded(hooks: HubHooks) -> HubHooks:
@@ -37,6 +41,8 @@ def guarded(hooks: HubHooks) -> HubHooks:
         session=lambda chat_id, session: _tell(lambda: hooks.session(chat_id, session), chat_id),
         finished=lambda chat_id, end: _tell(lambda: hooks.finished(chat_id, end), chat_id),
         progress=lambda: _tell(hooks.progress, ""),
+        freed=lambda chat_id: _tell(lambda: hooks.freed(chat_id), chat_id),
+        taken_over=lambda chat_id: _tell(lambda: hooks.taken_over(chat_id), chat_id),
     )
 
 

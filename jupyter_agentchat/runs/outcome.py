@@ -10,14 +10,21 @@ from ..protocol.words import ErrorCode, Outcome
 from .tracker import RunTracker
 
 
+class Untraceable(AgentChatError):
+    """A run of an earlier server that cannot be taken over, or whose end nobody can tell."""
+
+
 def settle(
-    work: asyncio.Task[None], tracker: RunTracker, cancelling: bool, end_as: Outcome
+    work: asyncio.Task[AgentChatError | None],
+    tracker: RunTracker,
+    cancelling: bool,
+    end_as: Outcome,
 ) -> tuple[Outcome, AgentChatError | None]:
     """(outcome, error) of `work`, ended or given up. What a person stopped is no failure."""
     if not work.done():
         return end_as, None
     # an adapter may let a CancelledError out that nobody here asked for
-    error = None if work.cancelled() else work.exception()
+    error = None if work.cancelled() else work.exception() or work.result()
     said = None if work.cancelled() else tracker.complete
     if said is not None and error is None:
         if cancelling and said.outcome != "completed":
@@ -28,6 +35,8 @@ def settle(
         return said.outcome, None
     if cancelling:
         return end_as, None
+    if isinstance(error, Untraceable):
+        return "interrupted", None
     if isinstance(error, AgentChatError):
         return "failed", error
     if error is not None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ..protocol.events import RunStarted, User
 from ..protocol.resources import RunRequest
 from ..protocol.words import Permission
-from ..providers.base import RunContext
+from ..providers.base import ChildMark, RunContext
+from .tracker import RunTracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,8 @@ class RunPlan:
 
     `transcript` builds the bounded visible transcript of what came before this run; it is called
     only when the provider refuses to resume. `user` is None for turns the provider begins.
-    `max_permission` is the admin's: no option of an ask may lead above it.
+    `max_permission` is the admin's: no option of an ask may lead above it. `queued` is the item of
+    the chat's queue that this run takes.
     """
 
     request: RunRequest
@@ -26,3 +28,22 @@ class RunPlan:
     started: RunStarted
     transcript: Callable[[], str | None]
     max_permission: Permission = "full"
+    queued: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What is known of a run that an earlier server began, from its row and its stored events.
+
+    `undelivered`: asks with a stored answer that is not proved to have reached the agent.
+    `permission`: what the agent may do by now, as far as answers have raised it. `age_s`: seconds
+    since it began, by the wall clock. `unsure_steers`: messages into its turn of which nobody knows
+    whether the agent has them.
+    """
+
+    mark: ChildMark
+    tracker: RunTracker
+    undelivered: frozenset[str]
+    permission: Permission
+    age_s: float = 0.0
+    unsure_steers: int = 0

@@ -20,14 +20,22 @@ CLOSE_DEADLINE_S = 5.0
 Commit = Callable[[list[EventBody], int | None], None]
 
 
-async def pump(steps: AsyncIterator[Step], commit: Commit, owner: TaskOwner, name: str) -> None:
+async def pump(
+    steps: AsyncIterator[Step],
+    commit: Commit,
+    owner: TaskOwner,
+    name: str,
+    batch: Batch | None = None,
+) -> None:
     """Run `steps` to their end; `commit(bodies, offset)` is called for each batch, in order.
+
+    A caller who gives the `batch` may take from it, to commit earlier what waits in it.
 
     Raises what the iterator or `commit` raises; what had come before is committed first. On cancel
     the pending pull is cancelled and awaited, and what had come is committed. The iterator is
     closed in any case.
     """
-    batch = Batch()
+    batch = Batch() if batch is None else batch
     pull: asyncio.Task[Step | AgentChatError | None] | None = None
     try:
         while True:
@@ -43,7 +51,8 @@ async def pump(steps: AsyncIterator[Step], commit: Commit, owner: TaskOwner, nam
                 batch.add(result, time.monotonic())
                 if batch.wait_s(time.monotonic()) != 0.0:
                     continue
-            commit(*batch.take())
+            if batch.bodies or batch.offset is not None:
+                commit(*batch.take())
     finally:
         if pull is not None:
             await _end_pull(pull, batch)

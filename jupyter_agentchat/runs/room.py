@@ -7,9 +7,10 @@ stored, and subscribing (replay, then live) can neither miss nor double one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..errors import Gone
+from ..protocol.controls import Queue
 from ..protocol.frames import Sync
 from ..protocol.words import ChatState, Outcome, Phase
 from ..store.base import Draft, Lease, Store, StoredEvent
@@ -17,6 +18,7 @@ from .channel import Channel
 
 if TYPE_CHECKING:
     from .driver import Driver
+    from .remote import RemoteRun
 
 REPLAY_LIMIT = 1_000
 """A client that missed more than this gets a `gap` and loads pages by REST."""
@@ -25,29 +27,49 @@ REPLAY_LIMIT = 1_000
 class Room:
     """Subscribers and the active run of one chat."""
 
-    def __init__(self, chat_id: str, store: Store, changed: Callable[[Room], None]) -> None:
-        """`changed` is called when the state that the chat list shows has changed."""
+    def __init__(
+        self,
+        chat_id: str,
+        store: Store,
+        changed: Callable[[Room], None],
+        queue_view: Callable[[str], Queue] = lambda _chat_id: Queue(queue=[]),
+        remote_of: Callable[[str], RemoteRun | None] = lambda _chat_id: None,
+    ) -> None:
+        """`changed` is called when the state that the chat list shows has changed.
+
+        `remote_of` names the run that another server has in this chat.
+        """
         self.chat_id = chat_id
         self._store = store
         self._changed = changed
+        self._queue_view = queue_view
+        self._remote_of = remote_of
+        self._upto = 0
         self._channels: dict[Channel, None] = {}
         self.driver: Driver | None = None
-        self._shown: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = (None, "idle", ())
 
     # ---- state ------------------------------------------------------------------------------
 
     @property
     def phase(self) -> Phase:
-        return self.driver.phase if self.driver else "idle"
+        if self.driver is not None:
+            return self.driver.phase
+        remote = self._remote_of(self.chat_id)
+        return remote.phase if remote is not None else "idle"
 
     @property
     def state(self) -> ChatState:
         """What the chat list shows; derived here and nowhere else."""
-        if self.driver is None:
-            return "idle"
-        if self.driver.cancelling:
-            return "cancelling"
-        return "waiting" if self.driver.tracker.asks else "running"
+        phase = self.phase
+        if phase in ("idle", "cancelling", "waiting"):
+            return cast("ChatState", phase)
+        return "running"
+
+    @property
+    def followed(self) -> bool:
+        """Whether somebody has this chat open."""
+        return bool(self._channels)
 
     @property
     def idle(self) -> bool:
@@ -56,33 +78,51 @@ class Room:
 
     def sync(self) -> Sync:
         """The state at this moment, as a frame."""
-        driver = self.driver
+        driver, remote = self.driver, None
+        if driver is None:
+            remote = self._remote_of(self.chat_id)
+        tracker = driver.tracker if driver else remote.tracker if remote else None
+        waiting = self._queue_view(self.chat_id)
         return Sync(
             chat_id=self.chat_id,
-            running=driver is not None,
-            run_id=driver.run_id if driver else None,
+            running=tracker is not None,
+            remote=remote is not None,
+            run_id=driver.run_id if driver else remote.run.run_id if remote else None,
             phase=self.phase,
             last_seq=self._store.last_seq(self.chat_id),
             epoch=self._store.epoch,
-            asks=list(driver.tracker.asks.values()) if driver else [],
+            queue=waiting.queue,
+            queue_paused=waiting.paused,
+            queue_pause_reason=waiting.pause_reason,
+            may_steer=driver is not None and driver.can_steer,
+            holder=remote.holder if remote else None,
+            asks=list(tracker.asks.values()) if tracker else [],
         )
 
     def show_state(self) -> None:
         """Tell followers and the chat list, if anything they can see has changed."""
-        driver = self.driver
-        asks = tuple(driver.tracker.asks) if driver else ()
-        shown = (driver.run_id if driver else None, self.phase, asks)
+        driver, remote = self.driver, None
+        shown: tuple[object, ...] = (None, "idle", ())
+        if driver is not None:  # at every commit: nothing here may ask the store
+            shown = (driver.run_id, driver.phase, tuple(driver.tracker.asks), driver.can_steer)
+        elif (remote := self._remote_of(self.chat_id)) is not None:
+            asks = tuple(remote.tracker.asks)
+            shown = (remote.run.run_id, remote.phase, asks, False, remote.holder)
         if shown == self._shown:
             return
         list_changed = self._shown[:1] != shown[:1] or self._state_word(self._shown) != (
             self._state_word(shown)
         )
         self._shown = shown
+        self.show_sync()
+        if list_changed:
+            self._changed(self)
+
+    def show_sync(self) -> None:
+        """Tell followers the state as it is now."""
         text = self.sync().model_dump_json()
         for channel in list(self._channels):
             channel.push(text, chat_id=self.chat_id)
-        if list_changed:
-            self._changed(self)
 
     @staticmethod
     def _state_word(shown: tuple[object, ...]) -> tuple[bool, bool]:
@@ -102,6 +142,8 @@ class Room:
     ) -> list[StoredEvent]:
         """Store, then publish. Raises StorageError (nothing stored, nothing published)."""
         before = self._store.last_seq(self.chat_id)
+        if before > self._upto and self._channels:
+            self.catch_up()  # another server has written here
         stored = self._store.append(
             self.chat_id,
             drafts,
@@ -116,11 +158,30 @@ class Room:
 
     def publish(self, stored: Sequence[StoredEvent], after: int) -> None:
         """Send stored events to all followers: encoded once."""
-        if not stored or not self._channels:
+        if not stored:
+            return
+        self._upto = stored[-1].seq
+        if not self._channels:
             return
         encoded = [event.wire_json() for event in stored]
         for channel in list(self._channels):
             channel.push_events(self.chat_id, after, stored[-1].seq, encoded)
+
+    def catch_up(self) -> None:
+        """Publish what another server has stored. Raises StorageError, NotFound."""
+        last = self._store.last_seq(self.chat_id)
+        if last <= self._upto or not self._channels:
+            self._upto = last
+            return
+        after, self._upto = self._upto, last
+        page = self._store.events_after(self.chat_id, after, limit=REPLAY_LIMIT)
+        encoded = [event.wire_json() for event in page.events]
+        for channel in list(self._channels):
+            if page.has_more:
+                self.unsubscribe(channel)
+                self._push_gap(channel, last)
+            else:
+                channel.push_events(self.chat_id, after, last, encoded)
 
     # ---- followers --------------------------------------------------------------------------
 
@@ -134,19 +195,21 @@ class Room:
                 epoch=self._store.epoch,
             )
         self._channels.pop(channel, None)
+        self.catch_up()
         page = self._store.events_after(self.chat_id, after_seq, limit=REPLAY_LIMIT)
         channel.push(self.sync().model_dump_json(), chat_id=self.chat_id)
         if page.has_more:
-            channel.push(
-                f'{{"type":"gap","chat_id":"{self.chat_id}","last_seq":{last}}}',
-                chat_id=self.chat_id,
-            )
+            self._push_gap(channel, last)
             return
         self._channels[channel] = None
         if last > after_seq:
             # also when only holes are left: `upto` tells the client that it is up to date
             encoded = [event.wire_json() for event in page.events]
             channel.push_events(self.chat_id, after_seq, last, encoded)
+
+    def _push_gap(self, channel: Channel, last: int) -> None:
+        text = f'{{"type":"gap","chat_id":"{self.chat_id}","last_seq":{last}}}'
+        channel.push(text, chat_id=self.chat_id)
 
     def unsubscribe(self, channel: Channel) -> None:
         """Idempotent."""

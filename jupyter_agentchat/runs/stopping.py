@@ -41,7 +41,7 @@ class Stopper:
         self.given_up = asyncio.Event()
         """The adapter would not end: the chat is freed without it."""
 
-    async def stop(self, work: asyncio.Task[None], *, force: bool) -> None:
+    async def stop(self, work: asyncio.Task[Any], *, force: bool) -> None:
         """Return when `work` has ended or was given up; two at once do no harm."""
         if self.run is None:
             if not work.cancelling():  # twice would interrupt the adapter's own tidying up
@@ -89,6 +89,6 @@ class Stopper:
             log.exception("%s: stopping failed", self._name)
 
 
-async def _ends(work: asyncio.Task[None], timeout_s: float) -> bool:
+async def _ends(work: asyncio.Task[Any], timeout_s: float) -> bool:
     await asyncio.wait({work}, timeout=timeout_s)
     return work.done()

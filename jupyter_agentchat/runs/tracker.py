@@ -205,6 +205,13 @@ class RunTracker:
             if body is not None:
                 self.drafts([body], event.seq)
 
+    def recall(self, bodies: Sequence[EventBody]) -> None:
+        """Lines whose events are stored are read again: `error` and `complete` are not events yet,
+        so they are taken from here."""
+        for body in bodies:
+            if isinstance(body, Error | Complete):
+                self._accept(body)
+
     def closing(self, outcome: Outcome) -> list[EventBody]:
         """What must be stored before `error` and `complete`: partial text kept, tools and asks
         closed."""

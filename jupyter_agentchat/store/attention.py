@@ -17,6 +17,8 @@ FILE_NAME: Final = "chats.sqlite3"
 WORK: Final = (
     "SELECT 1 FROM runs WHERE outcome IS NULL",  # to be closed, or attached to again
     "SELECT 1 FROM children",  # processes to end
+    "SELECT 1 FROM queue JOIN chats ON chats.id = queue.chat_id WHERE deleted IS NULL "
+    "AND queue.chat_id NOT IN (SELECT chat_id FROM queue_pauses)",  # prompts whose turn has come
 )
 
 

@@ -1,4 +1,5 @@
-"""The seam of storage: EventStore (the log) and ChatStore (metadata, runs, children, trust).
+"""The seam of storage: EventStore (the log), ChatStore (metadata, runs, children, trust) and
+QueueStore (prompts that wait, drafts). The values they speak in are in `records`.
 
 Both are implemented by `sqlite` and by `memory` (the twin for tests); `conformance` holds the suite
 that both pass. All methods are synchronous on purpose: a commit costs 12-15 µs, and a synchronous
@@ -10,172 +11,45 @@ what was stored before untouched; NotFound for an unknown chat.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Protocol
 
-from pydantic import ValidationError
-
-from ..protocol.events import EVENT_BODY, EventBody
-from ..protocol.resources import Chat
 from ..protocol.words import Outcome
+from .records import (
+    ChatRecord,
+    ChildRecord,
+    Draft,
+    DraftRecord,
+    EventPage,
+    FoundEvent,
+    Lease,
+    PersonMarks,
+    QueuedPrompt,
+    RunRecord,
+    StoredEvent,
+    StoreHealth,
+    TrustRecord,
+)
 
 __all__ = [
     "ChatRecord",
     "ChatStore",
     "ChildRecord",
     "Draft",
+    "DraftRecord",
     "EventPage",
     "EventStore",
+    "FoundEvent",
     "Lease",
+    "PersonMarks",
+    "QueueStore",
+    "QueuedPrompt",
     "RunRecord",
     "Store",
     "StoreHealth",
     "StoredEvent",
     "TrustRecord",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A body on its way into the log.
-
-    `replaces` is set on a final: the seqs (first, last) of the deltas of the same `item_id` that
-    the same transaction drops.
-    """
-
-    body: EventBody
-    replaces: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
-    """One row of the log. `body_json` is the body as stored: encoded once, sent as it is.
-
-    It is not parsed here: a type that this version does not know is shown by the generic view.
-    """
-
-    chat_id: str
-    seq: int
-    time: str
-    run_id: str | None
-    type: str
-    body_json: str
-
-    def wire_json(self, *, with_chat: bool = False) -> str:
-        """The flat ChatEvent as JSON text; `chat_id` only where no frame carries it."""
-        chat = f'"chat_id":{json.dumps(self.chat_id)},' if with_chat else ""
-        run = json.dumps(self.run_id)
-        return f'{{{chat}"seq":{self.seq},"time":"{self.time}","run_id":{run},{self.body_json[1:]}'
-
-    def body(self) -> EventBody | None:
-        """The typed body, or None when this version does not know it (or it does not validate)."""
-        try:
-            return EVENT_BODY.validate_json(self.body_json)  # type: ignore[no-any-return]
-        except ValidationError:
-            return None
-
-
-@dataclass(frozen=True, slots=True)
-class EventPage:
-    """Events in seq order; `has_more` says that the direction asked for goes on."""
-
-    events: tuple[StoredEvent, ...]
-    has_more: bool
-
-    @property
-    def first_seq(self) -> int | None:
-        return self.events[0].seq if self.events else None
-
-    @property
-    def last_seq(self) -> int | None:
-        return self.events[-1].seq if self.events else None
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """Which server may write a run. `epoch` rises with each takeover; writes are fenced by it."""
-
-    holder: str
-    epoch: int
-
-
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    """One run. `spool_first` and `spool_stored` are byte offsets of the child's output: where the
-    run's first line begins, and up to where events were stored (same transaction as they)."""
-
-    run_id: str
-    chat_id: str
-    provider: str
-    child_id: str | None = None
-    client_id: str | None = None
-    first_seq: int = 0
-    spool_first: int = 0
-    spool_stored: int = 0
-    outcome: Outcome | None = None
-    started: str = ""
-    ended: str | None = None
-    lease: Lease | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChildRecord:
-    """One child process: identity is (pid, start time, boot id), never a pid alone."""
-
-    child_id: str
-    provider: str
-    scope: Literal["chat", "server"]
-    chat_id: str | None
-    pid: int
-    start_time: str
-    boot_id: str
-    pgid: int
-    directory: str = ""
-    argv0: str = ""
-    holder: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TrustRecord:
-    """A person's decision on one real path; valid only for `digest`."""
-
-    username: str
-    path: str
-    digest: str
-    trusted: bool
-    decided: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoreHealth:
-    """`writable` False: the extension is read-only, `notice` says why and what to do."""
-
-    writable: bool = True
-    notice: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChatRecord:
-    """A chat as stored: the wire's Chat plus what only the server needs.
-
-    `project_path` is the absolute real path (None when loose), so that starting Lab one folder
-    deeper hides nothing. `chat.state`, `chat.unread`, `chat.effective_permission` and
-    `chat.project` are derived at reading time and are not authoritative here.
-    """
-
-    chat: Chat
-    project_path: str | None = None
-    loose: bool = False
-    deleted: str | None = None
-    auto_title: bool = True
-    permission_before_full_auto: str | None = None
-    read_seq: dict[str, int] = field(default_factory=dict)
-
-    def with_chat(self, **changes: object) -> ChatRecord:
-        """A copy with fields of `chat` changed."""
-        return replace(self, chat=self.chat.model_copy(update=changes))
 
 
 class EventStore(Protocol):
@@ -255,6 +129,7 @@ class ChatStore(Protocol):
     def list_chats(
         self,
         *,
+        username: str = "",
         project_path: str | None = None,
         archived: bool = False,
         query: str = "",
@@ -263,14 +138,66 @@ class ChatStore(Protocol):
     ) -> tuple[list[ChatRecord], str | None]:
         """Newest activity first, with the cursor of the next page. Reads no event.
 
-        `project_path` None means every chat; `archived` chooses one kind; `query` is looked for in
-        titles, whatever the case. Here `updated` and `last_seq` stand at the last event that is not
-        streamed (deltas, tool output as it comes). Raises BadRequest for a cursor not of ours.
+        `project_path` None means every chat; `archived` chooses one kind, as `username` has put
+        them away; `query` is looked for in titles, whatever the case. Each record has the `marks`
+        of `username`; pinned ones stand where their activity puts them. Here `updated` and
+        `last_seq` stand at the last event that is not streamed (deltas, tool output as it comes).
+        Raises BadRequest for a cursor not of ours.
         """
         ...
 
+    def marks(self, chat_id: str, username: str) -> PersonMarks:
+        """What this person has read, pinned, put away; nothing at first."""
+        ...
+
+    def save_marks(self, chat_id: str, username: str, marks: PersonMarks) -> None: ...
+
     def delete_chat(self, chat_id: str, *, when: str) -> None:
-        """Into the trash."""
+        """Into the trash: gone from everywhere but `trashed`, and not from the disk."""
+        ...
+
+    def trashed(self, chat_id: str) -> ChatRecord:
+        """A chat in the trash. Raises NotFound when it is not there."""
+        ...
+
+    def trash(self) -> list[ChatRecord]:
+        """What lies in the trash, latest first, at most 500."""
+        ...
+
+    def restore_chat(self, chat_id: str) -> None:
+        """Out of the trash, as it was; prompts that wait in its queue wait for a person now.
+        Raises NotFound when it is not in the trash."""
+        ...
+
+    def purge_trash(self, before: str, *, limit: int = 10_000) -> list[str]:
+        """Remove for good what was put into the trash before this time, with all that belongs to
+        it, at most `limit` chats; returns their ids. A chat whose run is not closed stays until it
+        is. Takes some 30 ms a chat: ask for one at a time where others wait."""
+        ...
+
+    def copy_events(self, from_chat: str, to_record: ChatRecord, upto_seq: int) -> int:
+        """Make the chat `to_record` with a copy of what is visible in `from_chat` up to `upto_seq`,
+        in one transaction; returns the new chat's last seq.
+
+        Seqs begin anew at 1, in the same order, and `first_seq` of finals follows; times and run
+        ids stay, the blobs they name are copied. `rewound` and `rewind_undone` are left out: what
+        they hid is not there. Runs, queue, marks and drafts are not copied. Raises NotFound for an
+        unknown `from_chat`, ValueError when the new id is taken.
+        """
+        ...
+
+    def search(
+        self, query: str, *, project_paths: Sequence[str | None] | None, limit: int
+    ) -> list[FoundEvent]:
+        """Prompts, answers, titles of chats, titles and paths of tool calls that have every word of
+        `query`; the last one may be the beginning of a word. Titles first, then from the newest
+        event on; at most 200.
+
+        `project_paths` None means every chat, and None in it those without a project. Words are
+        compared without case and accents; see `words`. Never what is deleted or cut. Just after an
+        upgrade older events may be missing: they are indexed step by step. Raises Unsupported when
+        this SQLite cannot search.
+        """
         ...
 
     def find_prompt(self, chat_id: str, username: str, client_id: str) -> dict[str, object] | None:
@@ -283,13 +210,20 @@ class ChatStore(Protocol):
         """Keep the answer for a resend; the first one stays."""
         ...
 
-    def start_run(self, run: RunRecord, drafts: Sequence[Draft]) -> list[StoredEvent]:
+    def start_run(
+        self, run: RunRecord, drafts: Sequence[Draft], *, queued: str | None = None
+    ) -> list[StoredEvent]:
         """The run's row and its first events (`user`, `run_started`) in one durable transaction.
 
         With `run.client_id` and a `user` event the prompt is remembered in the same transaction as
         answered by `{"run_id": ...}`, so that a resend after a crash runs nothing twice. `started`
         and `first_seq` are filled where they are not given. Raises Busy when the chat has a run
-        that is not closed, or when this prompt was accepted before (`details.run_id` names it).
+        that is not closed, or when this prompt was accepted before (`details` has `run_id` or
+        `queue_item`).
+
+        `queued` is the queue item that this run takes: it leaves the queue in the same transaction,
+        and its prompt is from then on answered by the run. NotFound when it is gone (another server
+        took it, or a person removed it); nothing is stored then.
         """
         ...
 
@@ -331,8 +265,58 @@ class ChatStore(Protocol):
         ...
 
 
-class Store(EventStore, ChatStore, Protocol):
-    """One object that is both; `close` flushes and may be called twice."""
+class QueueStore(Protocol):
+    """What persons have typed and no agent has yet got: prompts that wait, and drafts."""
+
+    def queue(self, chat_id: str) -> list[QueuedPrompt]:
+        """In the order in which they are to run."""
+        ...
+
+    def queued_chats(self) -> list[str]:
+        """Chats, not in the trash, in whose queue something waits (also where it is paused)."""
+        ...
+
+    def enqueue(self, item: QueuedPrompt) -> None:
+        """At the end, durably; the prompt is remembered in the same transaction as answered by
+        `{"queue_item": id}`. Raises Busy when it was accepted before (`details` has `run_id` or
+        `queue_item`), ValueError when the id is taken."""
+        ...
+
+    def save_queued(self, item: QueuedPrompt) -> None:
+        """Replace `text`, `expect` and `held_reason`, nothing else. Raises NotFound when it is
+        gone."""
+        ...
+
+    def unqueue(self, chat_id: str, item_id: str) -> QueuedPrompt:
+        """Take it out; its prompt stays remembered. Raises NotFound when it is gone."""
+        ...
+
+    def order_queue(self, chat_id: str, ids: Sequence[str]) -> None:
+        """Raises Stale (`details.order`) when `ids` are not exactly those of the queue."""
+        ...
+
+    def queue_pause(self, chat_id: str) -> str | None:
+        """Why the queue waits for a person; None when it does not."""
+        ...
+
+    def pause_queue(self, chat_id: str, reason: str | None) -> None:
+        """Pause it, durably, or (None) let it go on."""
+        ...
+
+    def draft(self, chat_id: str, username: str) -> DraftRecord:
+        """What this person has typed here; revision 0 when nothing was kept."""
+        ...
+
+    def save_draft(
+        self, chat_id: str, username: str, text: str, attachments_json: str, revision: int
+    ) -> int:
+        """Replace the draft that has `revision`; returns the new one's, one higher. Raises Stale
+        (`details.revision`) when another was kept meanwhile."""
+        ...
+
+
+class Store(EventStore, ChatStore, QueueStore, Protocol):
+    """One object that is all three; `close` flushes and may be called twice."""
 
     @property
     def health(self) -> StoreHealth: ...

@@ -1,6 +1,7 @@
-"""Events read straight off the pages of a database whose tree can no longer be walked.
+"""Events, queued prompts, drafts and marks, read straight off the pages of a database whose trees
+can no longer be walked.
 
-Each event carries a sum, so what is found here is what was stored, or it is left out. The layout is
+Each row carries a sum, so what is found here is what was stored, or it is left out. The layout is
 that of sqlite.org/fileformat2: b-tree pages, records, overflow chains.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from .keyed_rows import TABLES, KeyedRow, is_whole
 from .migrations import PAGE_SIZE
 from .rows import checksum
 
@@ -24,6 +26,7 @@ MAX_LOCAL: Final = (PAGE_SIZE - 12) * 64 // 255 - 23
 MIN_LOCAL: Final = (PAGE_SIZE - 12) * 32 // 255 - 23
 SHAPE: Final = (str, int, str, str, str, str, int, str)
 MAY_BE_NULL: Final = (3, 5)
+KEYED_SHAPE: Final = [str, str, int, int, str]
 
 
 def carve(path: Path) -> Iterator[EventRow]:
@@ -31,6 +34,21 @@ def carve(path: Path) -> Iterator[EventRow]:
 
     Raises OSError. The file must have its log played into it.
     """
+    for values in _records(path):
+        row = _event(values)
+        if row is not None:
+            yield row
+
+
+def carve_keyed(path: Path) -> Iterator[tuple[str, KeyedRow]]:
+    """(table, row) of every keyed row that is whole on some page, in no order, as `carve` does."""
+    for values in _records(path):
+        if [type(value) for value in values] == KEYED_SHAPE:
+            row: KeyedRow = values
+            yield from ((table, row) for table in TABLES if is_whole(table, row))
+
+
+def _records(path: Path) -> Iterator[tuple[Any, ...]]:
     with path.open("rb") as file:
         data = memoryview(file.read())
     for page in range(len(data) // PAGE_SIZE):
@@ -43,16 +61,14 @@ def carve(path: Path) -> Iterator[EventRow]:
         for index in range(min(count, PAGE_SIZE // 2)):
             try:
                 cell = start + _number(data, header + size + 2 * index, 2)
-                row = _event(_payload(data, cell + (4 if size == 12 else 0)))
+                values = _record(_payload(data, cell + (4 if size == 12 else 0)))
             except (IndexError, ValueError, KeyError):
                 continue  # not a record, or a broken one
-            if row is not None:
-                yield row
+            yield values
 
 
-def _event(payload: bytes) -> EventRow | None:
+def _event(values: tuple[Any, ...]) -> EventRow | None:
     """The event in a record; None when it is another table's row, or not what was stored."""
-    values = _record(payload)
     if len(values) != len(SHAPE):
         return None
     for index, (value, kind) in enumerate(zip(values, SHAPE, strict=True)):

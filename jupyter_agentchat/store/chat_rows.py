@@ -13,24 +13,26 @@ from .base import ChatRecord
 
 COLUMNS: Final = (
     "id, last_seq, updated, deleted, project_path, loose, auto_title, "
-    "permission_before_full_auto, read_seq, chat"
+    "permission_before_full_auto, chat"
 )
 """What `to_record` reads, in this order."""
 
 METADATA: Final = (
-    "archived",
     "project_path",
     "title_folded",
     "loose",
     "auto_title",
     "permission_before_full_auto",
-    "read_seq",
     "chat",
 )
 _SET: Final = ", ".join(f"{name} = ?" for name in METADATA)
 
 LOG_FIELDS: Final = {"last_seq", "updated"}
 """Fields of Chat that belong to the log: never written with the metadata."""
+PERSONAL: Final = {"archived", "pinned"}
+"""Fields of Chat that belong to each person (marks)."""
+
+_KEPT: Final = set(Chat.model_fields) - PERSONAL
 
 
 def fold(text: str) -> str:
@@ -42,8 +44,9 @@ def insert_chat(connection: sqlite3.Connection, record: ChatRecord) -> None:
     """Add a chat with an empty log. Raises sqlite3.IntegrityError when its id is taken."""
     names = ", ".join(("id", "updated", *METADATA))
     marks = ", ".join("?" * (len(METADATA) + 2))
+    # the two columns of m001 that are no longer used
     connection.execute(
-        f"INSERT INTO chats ({names}) VALUES ({marks})",  # noqa: S608
+        f"INSERT INTO chats ({names}, archived, read_seq) VALUES ({marks}, 0, '{{}}')",  # noqa: S608
         (record.chat.id, record.chat.updated, *_metadata(record)),
     )
 
@@ -59,15 +62,13 @@ def update_chat(connection: sqlite3.Connection, record: ChatRecord) -> bool:
 
 def to_record(row: tuple[Any, ...]) -> ChatRecord:
     """The record of a row of COLUMNS. A damaged one gives a chat that says so, never an error."""
-    (chat_id, last_seq, updated, deleted, project_path, loose, auto_title, before, read, text) = row
+    (chat_id, last_seq, updated, deleted, project_path, loose, auto_title, before, text) = row
     try:
         stored = json.loads(text)
         # fields that this version no longer knows are left alone
-        known = {key: value for key, value in stored.items() if key in Chat.model_fields}
+        known = {key: value for key, value in stored.items() if key in _KEPT}
         chat = Chat.model_validate({**known, "last_seq": last_seq, "updated": updated})
-        read_seq = json.loads(read)
     except (ValidationError, ValueError, AttributeError):
-        read_seq = {}
         chat = Chat.model_construct(
             id=chat_id, title="Damaged chat", created=updated, updated=updated, last_seq=last_seq
         )
@@ -78,19 +79,16 @@ def to_record(row: tuple[Any, ...]) -> ChatRecord:
         deleted=deleted,
         auto_title=bool(auto_title),
         permission_before_full_auto=before,
-        read_seq=read_seq,
     )
 
 
 def _metadata(record: ChatRecord) -> tuple[object, ...]:
     chat = record.chat
     return (
-        chat.archived,
         record.project_path,
         fold(chat.title),
         record.loose,
         record.auto_title,
         record.permission_before_full_auto,
-        json.dumps(record.read_seq),
-        chat.model_dump_json(exclude=LOG_FIELDS),
+        chat.model_dump_json(exclude=LOG_FIELDS | PERSONAL),
     )

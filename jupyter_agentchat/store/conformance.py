@@ -15,9 +15,19 @@ from typing import Final
 
 from .conformance_chats import CHATS
 from .conformance_log import LOG
+from .conformance_queue import QUEUE
 from .conformance_runs import RUNS
 from .conformance_samples import ConformanceError, Factory
+from .conformance_search import SEARCH
+from .conformance_trash import TRASH
 
 __all__ = ["SUITE", "ConformanceError", "Factory"]
 
-SUITE: Final[tuple[Callable[[Factory], None], ...]] = (*LOG, *CHATS, *RUNS)
+SUITE: Final[tuple[Callable[[Factory], None], ...]] = (
+    *LOG,
+    *CHATS,
+    *RUNS,
+    *QUEUE,
+    *SEARCH,
+    *TRASH,
+)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from ..errors import BadRequest, NotFound, StorageError
 from ..protocol.resources import ChatParent, ChatUsage
-from .base import ChatRecord, Store, TrustRecord
+from .base import ChatRecord, PersonMarks, Store, TrustRecord
 from .conformance_samples import Factory, delta, equal, notice, opened, record, refused, true
 
 
@@ -27,17 +27,15 @@ def a_chat_comes_back_as_it_was_saved(make: Factory) -> None:
                 parent=ChatParent(chat_id="p", seq=3),
                 usage=ChatUsage(input_tokens=1, cost_usd=0.5),
                 attention="failed",
-                pinned=True,
             ),
             auto_title=False,
             permission_before_full_auto="ask",
-            read_seq={"owner": 7},
         )
         store.create_chat(full)
         equal(store.chat("a"), full, "a new chat")
         with refused(ValueError):
             store.create_chat(record("a"))
-        changed = replace(full.with_chat(title="Other", archived=True), read_seq={})
+        changed = full.with_chat(title="Other")
         store.save_chat(changed)
         equal(store.chat("a"), changed, "a changed chat")
 
@@ -72,7 +70,9 @@ def the_list_is_filtered_by_project_archive_and_title(make: Factory) -> None:
             ("c", "/one", "Old rain", True),
             ("d", None, "Loose", False),
         ):
-            store.create_chat(record(chat_id, project_path=path, title=title, archived=archived))
+            store.create_chat(record(chat_id, project_path=path, title=title))
+            if archived:
+                store.save_marks(chat_id, "owner", PersonMarks(archived=True))
         equal(sorted(_listed(store)), ["a", "b", "d"], "not archived")
         equal(_listed(store, project_path="/one"), ["a"], "one project")
         equal(_listed(store, archived=True), ["c"], "archived")
@@ -80,7 +80,8 @@ def the_list_is_filtered_by_project_archive_and_title(make: Factory) -> None:
         equal(_listed(store, query="%"), ["b"], "signs mean themselves")
         equal(_listed(store, query="it_"), ["b"], "signs mean themselves")
         equal(_listed(store, query="nothing"), [], "no match")
-        store.save_chat(store.chat("d").with_chat(title="Tight", archived=True))
+        store.save_chat(store.chat("d").with_chat(title="Tight"))
+        store.save_marks("d", "owner", PersonMarks(archived=True, read_seq=3))
         equal(sorted(_listed(store, archived=True)), ["c", "d"], "after a change")
         equal(_listed(store, query="tight", archived=True), ["d"], "after a rename")
 
@@ -145,7 +146,8 @@ def trust_is_kept_per_person_and_directory(make: Factory) -> None:
 def projects_are_counted_with_their_chats(make: Factory) -> None:
     with opened(make) as store:
         store.create_chat(record("a", project_path="/one"))
-        store.create_chat(record("b", project_path="/one", archived=True))
+        store.create_chat(record("b", project_path="/one"))
+        store.save_marks("b", "owner", PersonMarks(archived=True))
         store.create_chat(record("c", project_path="/two"))
         store.create_chat(record("d"))
         store.add_project("/empty")
@@ -187,7 +189,8 @@ def a_closed_store_says_so(make: Factory) -> None:
 
 
 def _listed(store: Store, **filters: object) -> list[str]:
-    records: list[ChatRecord] = store.list_chats(**filters)[0]  # type: ignore[arg-type]
+    asked: dict[str, Any] = {"username": "owner", **filters}
+    records: list[ChatRecord] = store.list_chats(**asked)[0]
     return [item.chat.id for item in records]
 
 

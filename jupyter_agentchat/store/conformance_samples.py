@@ -9,7 +9,8 @@ from typing import TypeVar
 from ..protocol.base import now
 from ..protocol.events import AssistantText, Notice, RunStarted, User
 from ..protocol.resources import Author, Chat
-from .base import ChatRecord, Draft, Lease, RunRecord, Store, StoredEvent
+from .base import Store
+from .records import ChatRecord, Draft, Lease, QueuedPrompt, RunRecord, StoredEvent
 
 Factory = Callable[[], Store]
 T = TypeVar("T")
@@ -92,6 +93,21 @@ def notice(text: str = "n") -> Draft:
 def run_of(chat_id: str, run_id: str, lease: Lease | None = None) -> RunRecord:
     """A run, not yet started."""
     return RunRecord(run_id, chat_id, "tour", lease=lease)
+
+
+def queued(chat_id: str, item_id: str, text: str = "Next") -> QueuedPrompt:
+    """A prompt of the owner that waits."""
+    return QueuedPrompt(
+        id=item_id,
+        chat_id=chat_id,
+        client_id=f"client-{item_id}",
+        text=text,
+        attachments=(),
+        username=OWNER.username,
+        name=OWNER.name,
+        created="2026-01-01T00:00:00.000Z",
+        permission="ask",
+    )
 
 
 def seqs(events: Sequence[StoredEvent]) -> list[int]:

@@ -1,9 +1,11 @@
-"""Fencing: a server that was overtaken can write nothing of its old run any more."""
+"""Fencing: an overtaken server can write nothing of its old run, and no prompt runs twice."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..errors import Busy
-from .base import Lease, RunRecord
+from .records import Lease, RunRecord
 
 
 def refuse_fenced(run_id: str, stored: Lease | None, outcome: str | None, lease: Lease) -> None:
@@ -28,3 +30,9 @@ def refuse_overtaken(stored: RunRecord, run: RunRecord) -> None:
             holder=stored.lease.holder,
             run_id=run.run_id,
         )
+
+
+def refuse_accepted(answer: Mapping[str, object]) -> None:
+    """Raises Busy, with what the prompt was answered by."""
+    told = {name: answer[name] for name in ("run_id", "queue_item") if name in answer}
+    raise Busy("This prompt was accepted before.", **told)

@@ -13,6 +13,7 @@ from typing import Final
 from ..errors import StorageError
 from ..protocol.base import now
 from .damage import Damaged
+from .m002 import m002_queue_marks_search
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -119,7 +120,7 @@ def m001_chats_events_runs(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (m001_chats_events_runs,)
+MIGRATIONS: Final[tuple[Migration, ...]] = (m001_chats_events_runs, m002_queue_marks_search)
 
 
 def check_version(

@@ -21,7 +21,8 @@ from ..protocol.events import (
     ToolUseUpdate,
     User,
 )
-from .base import Draft, StoredEvent
+from .records import Draft, StoredEvent
+from .words import text_of, words
 
 Range = tuple[int, int]
 """Seqs from first to last, both included."""
@@ -33,7 +34,7 @@ class Row:
 
     `item_id` is set on deltas only: these can be dropped. `streamed` rows come many a second and
     are summed up by a later row: they do not move the chat's own counters, which would double what
-    an append costs and writes.
+    an append costs and writes. `words` is what a search finds in it, with spaces between.
     """
 
     type: str
@@ -44,6 +45,7 @@ class Row:
     drops: tuple[int, int, str] | None = None
     hides: Range | None = None
     shows: Range | None = None
+    words: str = ""
 
 
 def to_row(draft: Draft) -> Row:
@@ -66,6 +68,8 @@ def to_row(draft: Draft) -> Row:
             row.hides = (body.from_seq, body.to_seq)
         case RewindUndone():
             row.shows = (body.from_seq, body.to_seq)
+    if not row.streamed:
+        row.words = " ".join(words(text_of(row.type, row.body_json)))
     return row
 
 

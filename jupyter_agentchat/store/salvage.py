@@ -19,13 +19,14 @@ from typing import Any, Final
 from ..protocol.base import now
 from ..protocol.events import Notice
 from ..protocol.resources import Chat
-from .base import ChatRecord
 from .carve import carve
 from .chat_rows import insert_chat
 from .damage import FAILURES
 from .filesystem import beside, prepare_file
 from .migrations import MIGRATIONS, PAGE_SIZE, migrate
+from .records import ChatRecord
 from .rows import checksum, encode_body
+from .salvage_keyed import salvage_keyed
 from .sqlite_connection import connect
 
 Row = tuple[Any, ...]
@@ -39,6 +40,9 @@ KEYS: Final = {
     "trust": "username, path",
     "projects": "path",
     "selections": "username",
+    "queue": "chat_id, item_id",
+    "drafts": "chat_id, username",
+    "marks": "chat_id, username",
 }
 """How each table but the log's is ordered on disk. New tables belong here (a test says so)."""
 
@@ -82,6 +86,10 @@ def salvage(damaged: Path, fresh: Path) -> Saved:
             migrate(target, [m for m in MIGRATIONS if m.__name__ in _applied(source)] or MIGRATIONS)
             target.execute("BEGIN IMMEDIATE")
             saved = _copy(source, copy, target) if source else Saved()
+            target.execute("COMMIT")
+            migrate(target)
+            target.execute("BEGIN IMMEDIATE")
+            salvage_keyed(copy, target)
             target.execute("COMMIT")
             return saved
         finally:
@@ -169,7 +177,11 @@ def _copy(source: sqlite3.Connection, copy: Path, target: sqlite3.Connection) ->
 def _copy_table(
     source: sqlite3.Connection, target: sqlite3.Connection, table: str, key: str
 ) -> None:
-    columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})")]
+    # a schema that was renewed is that of the first version: later columns are lost then
+    present = _columns(source, table)
+    columns = [name for name in _columns(target, table) if name in present]
+    if not columns:
+        return
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
     backwards = ", ".join(f"{name} DESC" for name in key.split(", "))
@@ -182,6 +194,13 @@ def _copy_table(
         except _Unreadable:
             continue  # from the other end, up to the damage
         break
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    try:
+        return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    except FAILURES:
+        return []
 
 
 def _walk(source: sqlite3.Connection, query: str) -> Iterator[Row]:

@@ -6,20 +6,34 @@ from pathlib import Path
 from typing import Literal
 
 from .attention import FILE_NAME
-from .base import Store, StoreHealth
+from .base import Store
 from .filesystem import choose_journal_mode, lies_in_view
 from .memory import MemoryStore
+from .records import StoreHealth
 from .sqlite_chats import SqliteChats
 from .sqlite_database import Database
 from .sqlite_events import SqliteEvents
+from .sqlite_marks import SqliteMarks
 from .sqlite_people import SqlitePeople
+from .sqlite_queue import SqliteQueue
 from .sqlite_runs import SqliteRuns
+from .sqlite_search import SqliteSearch
+from .sqlite_trash import SqliteTrash
 
 JournalChoice = Literal["auto", "wal", "delete"]
 
 
-class SqliteStore(SqliteEvents, SqliteChats, SqliteRuns, SqlitePeople):
-    """EventStore and ChatStore on one Database, which it owns."""
+class SqliteStore(
+    SqliteEvents,
+    SqliteChats,
+    SqliteTrash,
+    SqliteSearch,
+    SqliteRuns,
+    SqliteQueue,
+    SqliteMarks,
+    SqlitePeople,
+):
+    """EventStore, ChatStore and QueueStore on one Database, which it owns."""
 
     @property
     def health(self) -> StoreHealth:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..errors import StorageError
 from .damage import FAILURES, is_damage
 from .filesystem import JournalMode, beside
-from .migrations import check_version
+from .migrations import check_version, migrate
 
 _log = logging.getLogger(__name__)
 
@@ -21,6 +21,9 @@ BUSY_TIMEOUT_S: Final = 1.0
 
 NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 NOT_ALLOWED: Final = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOTDIR)
+
+MAX_READ_IN: Final = 256 * 1024 * 1024
+"""An older version's file that cannot be written is upgraded in memory, up to this size."""
 
 Values = Sequence[Any] | Mapping[str, Any]
 
@@ -68,15 +71,30 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection | None, bool]:
         connection = None
         try:
             connection = connect(f"{path.as_uri()}?{options}")
-            if not check_version(connection):
-                log = beside(path, "-wal")
-                left = options == "immutable=1" and log.exists() and log.stat().st_size > 0
-                return connection, left
+            pending = check_version(connection)
+            log = beside(path, "-wal")
+            left = options == "immutable=1" and log.exists() and log.stat().st_size > 0
+            return _upgraded(connection, path) if pending else connection, left
         except (*FAILURES, StorageError, OSError) as error:
             _log.info("%s cannot be read with %s: %s", path, options, error)
         if connection is not None:
             connection.close()
     return None, False
+
+
+def _upgraded(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """An older version's file, as a copy in memory that can be read like a new one."""
+    if path.stat().st_size > MAX_READ_IN:
+        raise StorageError("It is of an older version and too large to be upgraded in memory.")
+    copy = connect(":memory:")
+    try:
+        connection.backup(copy)
+        migrate(copy)
+    except BaseException:
+        copy.close()
+        raise
+    connection.close()
+    return copy
 
 
 def fetch(connection: sqlite3.Connection, sql: str, values: Values = ()) -> list[Any]:

@@ -17,6 +17,13 @@ from .base import StoreHealth
 from .damage import FAILURES, Damaged, is_damage
 from .filesystem import JournalMode, beside, prepare_directory, prepare_file
 from .migrations import PAGE_SIZE, check_version, migrate
+from .search_index import (
+    IndexDamaged,
+    has_unindexed,
+    is_index_damage,
+    prepare_index,
+    renew_index,
+)
 from .sqlite_connection import (
     Values,
     connect,
@@ -45,6 +52,8 @@ class Database:
         self.path = path
         self.health = StoreHealth()
         self.epoch = ""
+        self.searchable = False
+        """Whether there is an index; without one the words of events are not kept."""
         self._journal_mode = journal_mode
         self._wal = False
         self._identity: tuple[int, int] | None = None
@@ -132,10 +141,13 @@ class Database:
         connection.execute("PRAGMA journal_size_limit=16777216")
         migrate(connection)
         self._identify(connection)
+        self.searchable = prepare_index(connection)
         if self._wal:
             self.upkeep = Upkeep(self.path)
             if size > INLINE_CHECK_BYTES:
                 self.upkeep.check()
+            if self.searchable and has_unindexed(connection):
+                self.upkeep.index()
 
     def _identify(self, connection: sqlite3.Connection) -> None:
         """Read the epoch; a new one when this is another file than the one it was given to."""
@@ -169,13 +181,17 @@ class Database:
         if connection is None:
             connection = connect(":memory:")
             migrate(connection)
+            prepare_index(connection)
         elif stale:
             reason += " What was stored last may be missing."
         self._connection = connection
+        kept = None
         try:
             kept = connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
+            connection.execute("SELECT rowid FROM search LIMIT 0")
+            self.searchable = True
         except FAILURES:
-            kept = None
+            self.searchable = False
         self.epoch = kept[0] if kept else secrets.token_hex(8)
         self.health = StoreHealth(writable=False, notice=f"Chats are read-only. {reason}")
 
@@ -207,6 +223,8 @@ class Database:
         if isinstance(error, UnicodeEncodeError | OverflowError):
             return BadRequest("A text or number in this request cannot be stored.")
         message = explain(error, self.path)
+        if is_index_damage(error):
+            return self._renew_index(error)
         if is_damage(error) and self._identity is not None:
             self._repair()
             message = self.health.notice or "The chat store could not be read: try again."
@@ -220,6 +238,17 @@ class Database:
         except OSError as error:
             raise StorageError(explain(error, self.path), path=str(self.path)) from error
         return (found.st_dev, found.st_ino) == self._identity
+
+    def _renew_index(self, error: Exception) -> Exception:
+        _log.error("the index of the search was damaged and is made anew: %s", error)
+        try:
+            self.searchable = self.health.writable and renew_index(self.connection)
+        except FAILURES as failed:
+            self.searchable = False
+            _log.error("it could not be made anew: %s", failed)
+        if self.upkeep is not None and self.searchable:
+            self.upkeep.index()
+        return IndexDamaged("The index of the search was damaged: try again.")
 
     def _repair(self) -> None:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ..errors import NotFound
 from ..protocol.base import now
@@ -13,6 +13,7 @@ from . import pages
 from .base import Draft, EventPage, Lease, StoredEvent
 from .leases import refuse_fenced
 from .rows import Range, Row, checksum, damaged_event, to_row
+from .search_index import IndexDamaged, put_words
 from .sqlite_connection import fetch
 from .sqlite_database import Database
 
@@ -29,8 +30,13 @@ LAST: Final = """SELECT max(last_seq, coalesce(
 """One step into the key: the chat's counter does not move for streamed rows."""
 INSERT: Final = """INSERT INTO events (chat_id, seq, time, run_id, type, item_id, sum, body)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+CLOSE: Final = """UPDATE runs SET outcome = ?, ended = ?, request = '', context = ''
+    WHERE run_id = ?"""
 DROP: Final = """DELETE FROM events
     WHERE chat_id = ? AND seq BETWEEN ? AND ? AND item_id = ? AND type = ?"""
+
+
+T = TypeVar("T")
 
 
 class OnDatabase:
@@ -39,6 +45,21 @@ class OnDatabase:
     def __init__(self, database: Database, clock: Callable[[], str] = now) -> None:
         self.database = database
         self.clock = clock
+
+    def despite_index(self, work: Callable[[], T]) -> T:
+        """`work`, once more when only the index of the search was in its way."""
+        try:
+            return work()
+        except IndexDamaged:
+            return work()
+
+    def to_rows(self, drafts: Sequence[Draft]) -> list[Row]:
+        """Encode what is to be stored; nothing is indexed where nothing can be searched."""
+        rows = [to_row(draft) for draft in drafts]
+        if not self.database.searchable:
+            for row in rows:
+                row.words = ""
+        return rows
 
 
 class SqliteEvents(OnDatabase):
@@ -59,7 +80,25 @@ class SqliteEvents(OnDatabase):
         durable: bool = False,
         outcome: Outcome | None = None,
     ) -> list[StoredEvent]:
-        rows = [to_row(draft) for draft in drafts]
+        try:
+            return self._append(
+                chat_id, self.to_rows(drafts), run_id, offset, lease, durable, outcome
+            )
+        except IndexDamaged:  # as `despite_index`, without what a closure costs each delta
+            return self._append(
+                chat_id, self.to_rows(drafts), run_id, offset, lease, durable, outcome
+            )
+
+    def _append(
+        self,
+        chat_id: str,
+        rows: Sequence[Row],
+        run_id: str | None,
+        offset: int | None,
+        lease: Lease | None,
+        durable: bool,
+        outcome: Outcome | None,
+    ) -> list[StoredEvent]:
         with self.database.transaction(durable=durable) as connection:
             time = self.clock()
             if lease is not None:
@@ -71,10 +110,7 @@ class SqliteEvents(OnDatabase):
                 )
                 _found_run(done, run_id)
             if outcome is not None:
-                done = connection.execute(
-                    "UPDATE runs SET outcome = ?, ended = ? WHERE run_id = ?",
-                    (outcome, time, run_id),
-                )
+                done = connection.execute(CLOSE, (outcome, time, run_id))
                 _found_run(done, run_id)
         return events
 
@@ -145,6 +181,8 @@ def write_rows(
             first, last, item_id = row.drops
             connection.execute(DROP, (chat_id, first, min(last, seq), item_id, row.type))
         _move_cut(connection, chat_id, row)
+        if row.words:
+            put_words(connection, chat_id, seq, row.words)
     if lasting:
         connection.execute(
             "UPDATE chats SET last_seq = ?, events = events + ?, updated = ? WHERE id = ?",

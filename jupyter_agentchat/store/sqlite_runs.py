@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import astuple, replace
@@ -10,14 +9,14 @@ from typing import Any, Final
 
 from ..errors import Busy, NotFound
 from ..protocol.events import User
-from .base import ChildRecord, Draft, Lease, RunRecord, StoredEvent
 from .leases import refuse_overtaken
-from .rows import to_row
+from .records import ChildRecord, Draft, Lease, RunRecord, StoredEvent
 from .sqlite_events import OnDatabase, write_rows
+from .sqlite_queue import accept_prompt, answer_queued, take
 
 RUN: Final = (
     "run_id, chat_id, provider, child_id, client_id, first_seq, spool_first, spool_stored, "
-    "outcome, started, ended, lease_holder, lease_epoch"
+    "outcome, started, ended, request, context, lease_holder, lease_epoch"
 )
 RUN_MARKS: Final = ", ".join("?" * (RUN.count(",") + 1))
 RUN_SET: Final = ", ".join(f"{name} = ?" for name in RUN.split(", ")[1:])
@@ -29,18 +28,31 @@ CHILD: Final = (
 class SqliteRuns(OnDatabase):
     """The runs and children of a ChatStore."""
 
-    def start_run(self, run: RunRecord, drafts: Sequence[Draft]) -> list[StoredEvent]:
-        rows = [to_row(draft) for draft in drafts]
-        with self.database.transaction(durable=True) as connection:
-            _refuse_second(connection, run)
-            time = self.clock()
-            if run.client_id is not None and drafts and isinstance(drafts[0].body, User):
-                _remember(connection, run, drafts[0].body.author.username)
-            events = write_rows(connection, run.chat_id, run.run_id, time, rows)
-            first = run.first_seq or (events[0].seq if events else 0)
-            run = replace(run, first_seq=first, started=run.started or time)
-            connection.execute(f"INSERT INTO runs ({RUN}) VALUES ({RUN_MARKS})", _run_row(run))  # noqa: S608
-        return events
+    def start_run(
+        self, run: RunRecord, drafts: Sequence[Draft], *, queued: str | None = None
+    ) -> list[StoredEvent]:
+        def write() -> list[StoredEvent]:
+            rows = self.to_rows(drafts)
+            answer = {"run_id": run.run_id}
+            with self.database.transaction(durable=True) as connection:
+                _refuse_second(connection, run)
+                time = self.clock()
+                if queued is not None:
+                    item = take(connection, run.chat_id, queued)
+                    answer_queued(connection, item, answer)
+                elif run.client_id is not None and drafts and isinstance(drafts[0].body, User):
+                    username = drafts[0].body.author.username
+                    accept_prompt(connection, run.chat_id, username, run.client_id, answer)
+                events = write_rows(connection, run.chat_id, run.run_id, time, rows)
+                first = run.first_seq or (events[0].seq if events else 0)
+                kept = replace(run, first_seq=first, started=run.started or time)
+                connection.execute(
+                    f"INSERT INTO runs ({RUN}) VALUES ({RUN_MARKS})",  # noqa: S608
+                    _run_row(kept),
+                )
+            return events
+
+        return self.despite_index(write)
 
     def run(self, run_id: str) -> RunRecord | None:
         rows = self.database.rows(f"SELECT {RUN} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608
@@ -92,19 +104,6 @@ def _refuse_second(connection: sqlite3.Connection, run: RunRecord) -> None:
         raise ValueError(f"run {run.run_id} exists")
 
 
-def _remember(connection: sqlite3.Connection, run: RunRecord, username: str) -> None:
-    key = (run.chat_id, username, run.client_id)
-    done = connection.execute(
-        "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)",
-        (*key, json.dumps({"run_id": run.run_id})),
-    )
-    if done.rowcount == 0:
-        answer = connection.execute(
-            "SELECT answer FROM prompts WHERE chat_id = ? AND username = ? AND client_id = ?", key
-        ).fetchone()[0]
-        raise Busy("This prompt was accepted before.", run_id=json.loads(answer).get("run_id"))
-
-
 def _run_row(run: RunRecord) -> tuple[Any, ...]:
     lease = (run.lease.holder, run.lease.epoch) if run.lease else (None, None)
     return (
@@ -119,11 +118,14 @@ def _run_row(run: RunRecord) -> tuple[Any, ...]:
         run.outcome,
         run.started,
         run.ended,
+        "" if run.outcome else run.request,
+        "" if run.outcome else run.context,
         *lease,
     )
 
 
 def _to_run(row: tuple[Any, ...]) -> RunRecord:
-    *values, holder, epoch = row
-    values.append(None if holder is None else Lease(holder, epoch))
+    *values, request, context, holder, epoch = row
+    lease = None if holder is None else Lease(holder, epoch)
+    values += [lease, request, context]
     return RunRecord(*values)

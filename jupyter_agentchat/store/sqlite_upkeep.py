@@ -1,4 +1,5 @@
-"""The store's own thread: checkpoints beside the writer, and the check of a large file.
+"""The store's own thread: checkpoints beside the writer, the check of a large file, the index of
+what was stored before there was one, and of what was purged.
 
 It sleeps until it is woken, holds its own connection, and ends with the database that owns it.
 """
@@ -11,11 +12,14 @@ import threading
 from pathlib import Path
 from typing import Final
 
+from .search_index import index_step, merge_step
 from .sqlite_connection import is_sound
 
 _log = logging.getLogger(__name__)
 
 STOP_DEADLINE_S: Final = 5.0
+INDEX_PAUSE_S: Final = 0.1
+"""Between two steps: longer than SQLite lets a writer sleep that found the file locked."""
 
 
 class Upkeep:
@@ -26,6 +30,10 @@ class Upkeep:
         self._wake = threading.Event()
         self._stopping = False
         self._check = False
+        self._index = False
+        self._merge = False
+        self._checkpoint = False
+        self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._connection: sqlite3.Connection | None = None
         self.damaged = False
@@ -35,6 +43,12 @@ class Upkeep:
 
     def checkpoint(self) -> None:
         """Ask for a passive checkpoint: it waits for nobody and nobody waits for it."""
+        self._checkpoint = True
+        self._start()
+
+    def index(self) -> None:
+        """Ask that older events be indexed for the search, a few at a time."""
+        self._index = True
         self._start()
 
     def check(self) -> None:
@@ -42,9 +56,15 @@ class Upkeep:
         self._check = True
         self._start()
 
+    def merge(self) -> None:
+        """Ask that words which were taken out of the index leave the disk, a few at a time."""
+        self._merge = True
+        self._start()
+
     def stop(self, timeout_s: float = STOP_DEADLINE_S) -> None:
         """End the thread, within `timeout_s` seconds; what it is doing is interrupted half-way."""
         self._stopping = True
+        self._ended.set()
         thread = self._thread
         if thread is None:
             return
@@ -79,6 +99,7 @@ class Upkeep:
         self._connection = connection
         try:
             connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.execute("PRAGMA secure_delete=ON")
             while self._wake.wait() and not self._stopping:
                 self._wake.clear()
                 self._work(connection)
@@ -95,8 +116,23 @@ class Upkeep:
             if self._check:
                 self._check = False
                 self.damaged = not is_sound(connection)
-            if not self.damaged:
+                self._checkpoint = True
+            if self._checkpoint and not self.damaged:
+                self._checkpoint = False
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            if self._index and not self.damaged:
+                self._index = index_step(connection)
+                self._go_on(connection, more=self._index)
+            elif self._merge and not self.damaged:
+                self._merge = merge_step(connection)
+                self._go_on(connection, more=self._merge)
         except sqlite3.Error as error:
             # a full disk or a stop: what is in the log stays there, the next one tries again
-            _log.info("checkpoint of %s put off: %s", self._path, error)
+            _log.info("upkeep of %s put off: %s", self._path, error)
+
+    def _go_on(self, connection: sqlite3.Connection, *, more: bool) -> None:
+        """The next step after a pause; behind the last one a checkpoint."""
+        if not more:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        if (more or self._merge) and not self._ended.wait(INDEX_PAUSE_S):
+            self._wake.set()

@@ -18,7 +18,7 @@ HELLO: Body = {
     "name": "Tour",
     "version": __version__,
     "models": [{"id": "script", "name": "Script (no model)", "default": True}],
-    "features": {"resume": True, "asks": True, "questions": True, "reasoning": True},
+    "features": dict.fromkeys(("resume", "asks", "questions", "reasoning", "reattach"), True),
 }
 
 
@@ -27,6 +27,7 @@ def main() -> int:
     wire = Wire()
     memory = Memory()
     pace = _pace(os.environ.get("AGENTCHAT_TOUR_PACE", ""))
+    begun: set[str] = set()
     try:
         wire.write(HELLO)
         while (op := wire.read(None)) is not None and op.get("op") != "close":
@@ -35,7 +36,8 @@ def main() -> int:
             prompt = parse_prompt(op)
             if prompt is None:
                 sys.stderr.write("tour: a run request without chat_id, run_id or cwd was ignored\n")
-            else:
+            elif prompt.run_id not in begun:  # else the next server has written it again
+                begun.add(prompt.run_id)
                 _run(wire, prompt, memory, pace)
     except BrokenPipeError:
         return 1

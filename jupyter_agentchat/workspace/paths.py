@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import BadRequest, Forbidden
@@ -43,6 +45,44 @@ def relative_to_root(root: Path, path: str | Path) -> str:
     """
     relative = resolve_inside(root, path).relative_to(_follow(os.fspath(root))).as_posix()
     return "" if relative == "." else relative
+
+
+@contextmanager
+def folder_inside(root: Path, path: str, *, make: bool = False) -> Iterator[int]:
+    """An open descriptor of the folder that holds `path` (relative to `root`), for `dir_fd`.
+
+    Every step is opened without following links, so nobody can lead it out in between. `make`
+    creates what is missing on the way. Raises Forbidden where a link (or a file) stands on the
+    way, BadRequest for what is no plain relative path, FileNotFoundError and other OSError.
+    """
+    names = path.split("/")
+    if "\0" in path or any(name in ("", ".", "..") for name in names):
+        raise BadRequest("This is not a path below a folder.", path=path)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    handle = os.open(root, flags)
+    try:
+        for name in names[:-1]:
+            try:
+                if make and not _is_there(name, handle):
+                    os.mkdir(name, 0o777, dir_fd=handle)
+                below = os.open(name, flags | os.O_NOFOLLOW, dir_fd=handle)
+            except OSError as error:
+                if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                    raise Forbidden("A link or a file is in the way.", path=path) from error
+                raise
+            os.close(handle)
+            handle = below
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _is_there(name: str, folder: int) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _follow(path: str) -> str:

@@ -5,12 +5,13 @@ import { chatCommands } from './plugins/chatCommands';
 import { commands } from './plugins/commands';
 import { fileBrowser } from './plugins/fileBrowser';
 import { launcher } from './plugins/launcher';
+import { links } from './plugins/links';
 import { panel } from './plugins/panel';
 import { preferences } from './plugins/preferences';
 import { session } from './plugins/session';
 
 export { IAgentChatPanel, IAgentChatPreferences, IAgentChatSession } from './plugins/tokens';
 
-const plugins = [session, preferences, panel, commands, chatCommands, launcher, fileBrowser];
+const plugins = [session, preferences, panel, commands, chatCommands, launcher, fileBrowser, links];
 
 export default plugins as JupyterFrontEndPlugin<unknown>[];

@@ -1,4 +1,4 @@
-/** A page that draws one story: `#name/theme/width`. Not part of the extension. */
+/** A page that draws one story: `#name/theme/width`. `node stories/build.mjs OUT`; not part of the extension. */
 import { Sanitizer } from '@jupyterlab/apputils';
 import { EditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { createMarkdownParser } from '@jupyterlab/markedparser-extension';
@@ -16,6 +16,10 @@ import { Thread } from '../src/components/thread/Thread';
 import { WorkingLine } from '../src/components/thread/WorkingLine';
 import type { RunView, ThreadView } from '../src/state/stores';
 import type { Turn } from '../src/state/view';
+import { ChatScene } from './ChatScene';
+import { CHAT_STORIES } from './chats';
+import { LIST_STORIES } from './lists';
+import { ListScene } from './ListScene';
 import { STORIES } from './stories';
 
 const languages = new EditorLanguageRegistry();
@@ -54,17 +58,22 @@ const services: IThreadServices = {
 };
 
 const [name = 'finished', theme = 'light', width = '1100'] = location.hash.slice(1).split('/');
+const chatStory = CHAT_STORIES[name];
+const listStory = LIST_STORIES[name];
 const story = STORIES[name] ?? STORIES['finished']!;
 const run: RunView = {
   known: true,
   running: false,
   remote: false,
+  holder: null,
+  maySteer: false,
   runId: 'r',
   runningKey: null,
   phase: 'idle',
   asks: story.asks ?? [],
   queue: [],
   queuePaused: false,
+  pauseReason: null,
   stopping: null,
   lastOutputAt: null,
   ...story.run,
@@ -106,7 +115,7 @@ function Page(): React.JSX.Element {
     turns: turns.slice(-shown),
     hasOlder: shown < turns.length,
     loadingOlder,
-    pending: null,
+    pending: [],
   };
   return (
     <section className="ac-root jp-AgentChat" style={{ width: `${width}px`, height: '100vh' }}>
@@ -164,9 +173,16 @@ document.body.dataset['jpThemeName'] =
 document.querySelector<HTMLLinkElement>('#theme')!.href = `theme-${theme}.css`;
 mountHighlightStyle();
 createRoot(document.querySelector('#root')!).render(
-  <StrictMode>
-    <ServicesContext.Provider value={services}>
-      <Page />
-    </ServicesContext.Provider>
-  </StrictMode>,
+  listStory ? (
+    <ListScene story={listStory} width={width} />
+  ) : chatStory ? (
+    // not strict: what a scene does is done once
+    <ChatScene story={chatStory} markdown={services.markdown} width={width} />
+  ) : (
+    <StrictMode>
+      <ServicesContext.Provider value={services}>
+        <Page />
+      </ServicesContext.Provider>
+    </StrictMode>
+  ),
 );

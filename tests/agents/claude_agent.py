@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from jupyter_agentchat.process.launcher import Launcher
 from jupyter_agentchat.process.local import LocalLauncher
+from jupyter_agentchat.process.spool import SpoolLauncher
 from jupyter_agentchat.protocol.events import (
     Ask,
     AskResolved,
@@ -24,7 +26,7 @@ from jupyter_agentchat.protocol.events import (
     ToolUseStart,
 )
 from jupyter_agentchat.protocol.resources import AskAnswer, RunRequest
-from jupyter_agentchat.providers.base import AdapterContext, RunContext
+from jupyter_agentchat.providers.base import AdapterContext, ChildMark, RunContext
 from jupyter_agentchat.providers.claude.adapter import ClaudeAdapter
 from jupyter_agentchat.providers.claude.run import ClaudeRun
 from jupyter_agentchat.providers.settings import ProviderSettings
@@ -45,7 +47,7 @@ class Place:
     settings: dict[str, str] = field(default_factory=dict)
     idle_timeout_s: float = 600.0
 
-    def context(self, launcher: LocalLauncher) -> AdapterContext:
+    def context(self, launcher: Launcher) -> AdapterContext:
         """What the adapter is made with: the address and key come as a person would set them."""
         scratch = self.home / "scratch"
         scratch.mkdir(exist_ok=True)
@@ -135,11 +137,15 @@ class Chat:
     """A chat with the agent: each prompt is a run, as the hub would start it."""
 
     adapter: ClaudeAdapter
-    launcher: LocalLauncher
+    launcher: LocalLauncher | SpoolLauncher
     place: Place
     id: str = "chat-1"
     session_id: str | None = None
     trusted: bool = False
+    mark: ChildMark | None = None
+    last: RunRequest | None = None
+    first_session_id: str = ""
+    runs: list[str] = field(default_factory=list)
 
     @property
     def pid(self) -> int:
@@ -147,21 +153,38 @@ class Chat:
         (child,) = self.launcher.children
         return child.identity.pid
 
+    def request(self, prompt: str, **how: Any) -> RunRequest:
+        """A request of this chat; `run_id` is new unless given."""
+        given = {"run_id": f"run-{uuid.uuid4().hex}", "provider_session_id": self.session_id}
+        return RunRequest(
+            chat_id=self.id, prompt=prompt, cwd=str(self.place.project), **{**given, **how}
+        )
+
+    def context(self, *, never_completed: bool = False) -> RunContext:
+        """What the hub adds to a request; `mark` keeps what it is told."""
+        return RunContext(
+            trusted=self.trusted,
+            first_session_id=self.first_session_id,
+            never_completed=never_completed,
+            on_child=self._on_child,
+        )
+
     async def start(self, prompt: str, *, never_completed: bool = False, **how: Any) -> ClaudeRun:
         """Start a run."""
-        request = RunRequest(
-            chat_id=self.id,
-            run_id=f"run-{uuid.uuid4().hex}",
-            prompt=prompt,
-            cwd=str(self.place.project),
-            **{"provider_session_id": self.session_id, **how},
-        )
-        context = RunContext(
-            trusted=self.trusted,
-            first_session_id=str(uuid.uuid4()),
-            never_completed=never_completed,
-        )
-        return await self.adapter.start(request, context)
+        self.last = self.request(prompt, **how)
+        self.first_session_id = str(uuid.uuid4())
+        self.runs.append(self.last.run_id)
+        return await self.adapter.start(self.last, self.context(never_completed=never_completed))
+
+    async def _on_child(self, mark: ChildMark) -> None:
+        self.mark = mark
+
+    async def attach(self, *, stored: int = 0) -> ClaudeRun:
+        """Take the newest run over, as the server after the one that started it."""
+        assert self.mark is not None
+        assert self.last is not None
+        mark = replace(self.mark, stored=stored)
+        return await self.adapter.attach(self.last, self.context(), mark)
 
     async def say(self, prompt: str, answer: Answer | None = None, **how: Any) -> Told:
         """A whole run, every ask answered by `answer`."""
@@ -204,6 +227,49 @@ async def open_chat(place: Place, **how: Any) -> AsyncIterator[Chat]:
         await adapter.close()
         await launcher.close()
     assert launcher.children == []
+
+
+class Servers:
+    """One server after the other on the same place; the agents outlive them."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._spool = place.home / "spool"
+        self.launcher = SpoolLauncher(self._spool)
+        self.chat = Chat(ClaudeAdapter(place.context(self.launcher)), self.launcher, place)
+
+    async def replaced(self) -> Chat:
+        """The server is gone, without a word to its agents; the next one knows what was stored."""
+        old = self.chat
+        await self.launcher.leave()
+        self.launcher = SpoolLauncher(self._spool)
+        adapter = ClaudeAdapter(self._place.context(self.launcher))
+        self.chat = replace(old, adapter=adapter, launcher=self.launcher)
+        return self.chat
+
+
+@asynccontextmanager
+async def open_servers(place: Place) -> AsyncIterator[Servers]:
+    """Servers whose last one ends all agents."""
+    servers = Servers(place)
+    try:
+        yield servers
+    finally:
+        await servers.chat.adapter.close()
+        await servers.launcher.close()
+    assert servers.launcher.children == []
+
+
+async def watch(run: ClaudeRun, moment: Callable[[EventBody], bool]) -> tuple[Told, int]:
+    """Follow a run up to the `moment` and leave it; what it told, and the offset reached."""
+    told, offset = Told(), 0
+    async with aclosing(run.steps()) as steps:
+        async for step in steps:
+            told.bodies += step.bodies
+            offset = step.offset or offset
+            if any(moment(body) for body in step.bodies):
+                return told, offset
+    raise AssertionError("the moment never came")
 
 
 def allow(option: str = "allow_once") -> Answer:

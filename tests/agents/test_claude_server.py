@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,9 +41,11 @@ def agents_of(server: JupyterProcess) -> list[int]:
     return [pid for pid in processes_with("stream-json") if environment_of(pid, server.home)]
 
 
-def test_after_a_kill_in_mid_answer_the_chat_is_whole_and_the_conversation_goes_on(
-    server: JupyterProcess,
-) -> None:
+SLOW = " ".join(f"word{number}" for number in range(1, 61))
+
+
+def _begin_slow(server: JupyterProcess) -> tuple[str, list[int]]:
+    """A chat with a finished run and one in mid-answer; its agents."""
     chat_id = server.call("POST", "chats", {"provider": "claude"})["id"]
     prompts = f"chats/{chat_id}/prompts"
     server.call("POST", prompts, {"client_id": "1", "text": "say hello"})
@@ -49,27 +53,66 @@ def test_after_a_kill_in_mid_answer_the_chat_is_whole_and_the_conversation_goes_
     server.call("POST", prompts, {"client_id": "2", "text": "slow"})
     while not [e for e in server.events(chat_id) if e["type"] == "assistant_text" and e["delta"]]:
         time.sleep(0.02)
-    seen, agents = server.events(chat_id), agents_of(server)
+    agents = agents_of(server)
     assert agents
+    return chat_id, agents
+
+
+def _outcomes(server: JupyterProcess, chat_id: str) -> list[str]:
+    return [event["outcome"] for event in server.events(chat_id) if event["type"] == "complete"]
+
+
+def test_after_a_kill_in_mid_answer_the_answer_goes_on_as_if_nothing_had_been(
+    server: JupyterProcess, fake_anthropic: FakeAnthropic
+) -> None:
+    chat_id, agents = _begin_slow(server)
     server.kill()
 
     server.start()
-    stored = server.events(chat_id)
-    completes = [event["outcome"] for event in stored if event["type"] == "complete"]
-    assert completes == ["completed", "interrupted"]
-    text = "".join(event["delta"] or "" for event in seen if event["type"] == "assistant_text")
-    assert stored[-2]["type"] == "assistant_text"
-    assert stored[-2]["text"].startswith(text)
+    server.wait_idle(chat_id)
+    assert _outcomes(server, chat_id) == ["completed", "completed"]
+    finals = [e["text"] for e in server.events(chat_id) if e["type"] == "assistant_text"]
+    assert finals[-1] == SLOW
+    assert len(fake_anthropic.calls) == 2
+    assert agents_of(server) == agents
 
-    server.call("POST", prompts, {"client_id": "3", "text": "say hello"})
+    server.call("POST", f"chats/{chat_id}/prompts", {"client_id": "3", "text": "say hello"})
+    server.wait_idle(chat_id)
+    assert _outcomes(server, chat_id) == ["completed"] * 3
+    assert agents_of(server) == agents
+    sessions = {
+        event["provider_session_id"]
+        for event in server.events(chat_id)
+        if event["type"] == "session"
+    }
+    assert len(sessions) == 1
+
+
+def test_when_the_agent_dies_too_the_run_is_interrupted_and_the_conversation_goes_on(
+    server: JupyterProcess,
+) -> None:
+    chat_id, agents = _begin_slow(server)
+    seen = server.events(chat_id)
+    server.kill()
+    for pid in agents:
+        os.kill(pid, signal.SIGKILL)
+
+    server.start()
+    server.wait_idle(chat_id)
+    first, second = _outcomes(server, chat_id)
+    assert first == "completed"
+    assert second in ("interrupted", "failed")
+    text = "".join(event["delta"] or "" for event in seen if event["type"] == "assistant_text")
+    kept = [e["text"] for e in server.events(chat_id) if e["type"] == "assistant_text"]
+    assert kept[-1].startswith(text.removeprefix(kept[0]))
+
+    server.call("POST", f"chats/{chat_id}/prompts", {"client_id": "3", "text": "say hello"})
     server.wait_idle(chat_id)
     assert not any(alive(pid) for pid in agents)
     stored = server.events(chat_id)
     assert stored[-1]["outcome"] == "completed"
     started = [event for event in stored if event["type"] == "run_started"]
     assert [event["continuation"] for event in started] == ["fresh", "resume", "resume"]
-    sessions = {e["provider_session_id"] for e in stored if e["type"] == "session"}
-    assert len(sessions) == 1
     assert "resume_refused" not in [event["type"] for event in stored]
 
 

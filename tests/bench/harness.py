@@ -15,9 +15,9 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,9 @@ class Row:
     goal: str
     n: int
     note: str = ""
+    peer: str = ""
+    """What the same costs elsewhere, measured before this project began (docs/performance.md)."""
+    spread: dict[str, float] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float | None:
@@ -54,6 +57,36 @@ def quantile(values: Sequence[float], q: float) -> float:
 
 def median(values: Sequence[float]) -> float:
     return statistics.median(values)
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """p50, p95, p99 and max, for the JSON of a run."""
+    if not values:
+        return {}
+    quantiles = {name: quantile(values, q) for name, q in (("p50", 0.5), ("p95", 0.95))}
+    return {**quantiles, "p99": quantile(values, 0.99), "max": max(values)}
+
+
+def cpu_s(pid: int) -> float:
+    """Seconds on a core that the process has used, all threads, to the nanosecond."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
+
+
+def rss_mb(pid: int) -> float:
+    """Resident memory of one process."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def written_mb(pid: int) -> float:
+    """What the process sent towards the disk."""
+    for line in Path(f"/proc/{pid}/io").read_text().splitlines():
+        if line.startswith("write_bytes"):
+            return int(line.split()[1]) / 1e6
+    raise RuntimeError("no write_bytes")
 
 
 def free_port() -> int:
@@ -95,12 +128,38 @@ class JupyterServer:
         )
         return connection
 
+    def new_chat(self, provider: str = "scenario") -> str:
+        return str(self.call("POST", "chats", {"provider": provider})["id"])
+
+    async def follow(self, chat_id: str, after_seq: int = 0) -> WebSocketClientConnection:
+        """A connection that follows the chat."""
+        connection = await self.connect()
+        subscribe = {"type": "subscribe", "chat_id": chat_id, "after_seq": after_seq}
+        await connection.write_message(json.dumps(subscribe))
+        return connection
+
+    def wait_idle(self, chat_id: str) -> None:
+        while self.call("GET", f"chats/{chat_id}")["state"] != "idle":
+            time.sleep(0.02)
+
+    def prompt(self, chat_id: str, client_id: str, text: str) -> None:
+        body = {"client_id": client_id, "text": text}
+        self.call("POST", f"chats/{chat_id}/prompts", body)
+
 
 @contextmanager
 def jupyter_server(
-    *, extension: bool = True, env: dict[str, str] | None = None, settings: Any = None
+    *,
+    extension: bool = True,
+    env: dict[str, str] | None = None,
+    settings: Any = None,
+    traits: dict[str, Any] | None = None,
+    fill: Callable[[Path, Path], None] | None = None,
 ) -> Iterator[JupyterServer]:
-    """A server of its own, with an empty HOME; ended at the end."""
+    """A server of its own, with an empty HOME; ended at the end.
+
+    `fill(data_dir, root)` puts something into the store before it starts.
+    """
     with tempfile.TemporaryDirectory(prefix="agentchat-bench-") as name:
         home = Path(name)
         (home / "root").mkdir()
@@ -111,8 +170,11 @@ def jupyter_server(
                 "data_dir": str(home / "data"),
                 "allow_token_approvals": True,
                 "provider_settings": {"scenario": scenario, **(settings or {})},
+                **(traits or {}),
             },
         }
+        if fill is not None:
+            fill(home / "data", home / "root")
         (home / "config.json").write_text(json.dumps(config))
         port = free_port()
         with (home / "log").open("wb") as log:

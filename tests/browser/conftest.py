@@ -311,6 +311,14 @@ class Screen:
         self.page.screenshot(path=folder / name, animations="disabled")
 
 
+def start_chat(screen: Screen) -> str:
+    """A chat with the scenario agent, open in the main area; its id."""
+    screen.open()
+    screen.command("agentchat:new-chat", provider="scenario", main=True)
+    expect(screen.composer()).to_be_visible()
+    return str(screen.chat.get_attribute("data-chat-id"))
+
+
 MakeScreen = Callable[..., Screen]
 
 

@@ -83,6 +83,17 @@ def read_context(body: Json) -> Context:
     return Context(body, "", step)
 
 
+def everything_said(body: Json) -> list[str]:
+    """All human texts of a request, oldest first: what the agent still knows of the person."""
+    texts = (
+        _human(text)
+        for message in body.get("messages", [])
+        if message.get("role") == "user"
+        for text in _texts(blocks_of(message.get("content")))
+    )
+    return [text for text in texts if text]
+
+
 def blocks_of(content: Any) -> list[Json]:
     """Message content as blocks; it may also be a bare string."""
     if isinstance(content, str):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tests.fakes.anthropic_requests import Context, Json
+from tests.fakes.anthropic_requests import Context, Json, everything_said
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,8 @@ SCENARIOS: list[tuple[str, Callable[[Context], Reply]]] = [
     ("ask me", _ask),
     ("plan", _plan),
     ("slow", lambda c: say(_SLOW, delay_s=0.15, chunk=12)),
+    ("steady", lambda c: say(_SLOW, delay_s=0.03, chunk=6)),
+    ("recall", lambda c: say("You said: " + " | ".join(everything_said(c.body)))),
     (
         "parallel",
         lambda c: first(

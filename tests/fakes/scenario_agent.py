@@ -9,9 +9,12 @@ an object whose first key is the word:
     {"think": ...}                             the same as reasoning
     {"tool": {"kind", "name", "title", "input", "updates": [], "output", "status", "exit_code"}}
     {"diff": {"path", "old", "new"}}           an edit tool; with "write": true it is written
+    {"write_file": {"path", "text"}}  {"delete_file": "path"}    as a shell would: no tool says it
     {"ask": {...}, "allow": [steps], "deny": [steps], "withdraw_after": s}
     {"question": {...}}                        the answer is `{answer}` in what follows
     {"burst": n, "text": "x"}  {"stamp": n, "rate": r}   deltas; stamps carry monotonic ns
+    {"flood": bytes, "chunk": 32768, "rate": 0}          that much text, a finished item per chunk
+    {"grow": "text", "by": "more", "times": n, "rate": r, "pause": s}   a long text that grows on
     {"huge_line": bytes}  "bad_bytes"  "nul"  "torn"  {"deep_json": depth}  "unknown_type"
     {"fork": s}  {"daemon": s}                 a grandchild that holds stdout / left the session
     "ignore_term"  "ignore_cancel"  "hang"  {"sleep": s}  {"stderr": bytes or text}
@@ -20,7 +23,8 @@ an object whose first key is the word:
     {"complete": outcome, "then": [bodies written outside the run]}
 
 Texts may hold {prompt} {answer} {session} {transcript} {cwd} {permission} {model} {pid}.
-`--journal FILE` keeps every line written, synced to disk *before* it is written.
+`--journal FILE` keeps every line written, synced to disk *before* it is written; `--journals DIR`
+keeps a file per run and process, `RUN_ID.PID.jsonl`, so that a run that ran twice shows.
 `--hello none|late|bad` spoils the greeting.
 """
 
@@ -53,6 +57,12 @@ class Wire:
         self._partial = b""
         self._ops: collections.deque[Json] = collections.deque()
         self.closed = False
+
+    def begin_journal(self, path: Path) -> None:
+        """From here on lines are kept in this file."""
+        if self._journal:
+            self._journal.close()
+        self._journal = path.open("ab")
 
     def write(self, *lines: bytes) -> None:
         """Write complete lines; the journal is on the disk before the first byte leaves."""
@@ -92,6 +102,7 @@ class Run:
         self.answer = ""
         self.heeds_cancel = True
         self.done = False
+        self.refused = False
         own = f"scenario-{request['chat_id']}"
         resumed = request.get("provider_session_id")
         self.session = f"{own}-fork" if request.get("fork") else resumed or own
@@ -179,11 +190,28 @@ class Run:
     def do_think(self, text: str, options: Json) -> None:
         self.do_say(text, options, kind="thinking")
 
+    def do_grow(self, text: str, options: Json) -> None:
+        item = {"type": "assistant_text", "item_id": self.new_id("item")}
+        self.emit({**item, "delta": text})
+        self.wait(options.get("pause", 3))
+        more, start = [options["by"]] * options["times"], time.monotonic()
+        for number, piece in enumerate(more, 1):
+            self.emit({**item, "delta": piece})
+            self.wait(max(0.0, start + number / options["rate"] - time.monotonic()))
+        self.emit({**item, "text": text + "".join(more), "final": True})
+
     def do_burst(self, count: int, options: Json) -> None:
         item = {"type": "assistant_text", "item_id": self.new_id("item")}
         text = options.get("text", "x")
         self.emit(*[{**item, "delta": text}] * count)
         self.emit({**item, "text": text * count, "final": True})
+
+    def do_flood(self, size: int, options: Json) -> None:
+        chunk, rate, start = options.get("chunk", 32_768), options.get("rate", 0), time.monotonic()
+        for number in range(1, size // chunk + 1):
+            item = {"type": "assistant_text", "item_id": self.new_id("item"), "final": True}
+            self.emit({**item, "text": "f" * chunk})
+            self.wait(max(0.0, start + number / rate - time.monotonic()) if rate else 0)
 
     def do_stamp(self, count: int, options: Json) -> None:
         rate = options.get("rate", 100)
@@ -222,6 +250,14 @@ class Run:
         path = {"path": given["path"]}
         self.do_tool({"kind": "edit", "name": "Edit", "input": path, "diffs": [diff]}, {})
 
+    def do_write_file(self, given: Json, options: Json) -> None:
+        path = Path(self.request["cwd"], given["path"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.fill(given["text"]), "utf-8")
+
+    def do_delete_file(self, path: str, options: Json) -> None:
+        Path(self.request["cwd"], path).unlink()
+
     def do_ask(self, given: Json, options: Json) -> None:
         ask_id = self.new_id("ask")
         allow = {"id": "allow_once", "label": "Allow once", "decision": "allow", "scope": "once"}
@@ -259,6 +295,7 @@ class Run:
         given = self.request.get("provider_session_id")
         if given:
             body = {"provider": "scenario", "provider_session_id": given, "reason": "unknown id"}
+            self.refused = True
             self.emit({"type": "resume_refused", **body})
             self.do_complete("completed", {})
 
@@ -359,21 +396,35 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--script", type=Path)
     parser.add_argument("--journal", type=Path)
-    parser.add_argument("--hello", choices=["good", "none", "late", "bad"], default="good")
+    parser.add_argument("--journals", type=Path)
+    parser.add_argument("--hello", choices=["good", "none", "late", "bad", "plain"], default="good")
     options = parser.parse_args()
     wire = Wire(options.journal)
-    features = dict.fromkeys(("resume", "asks", "questions", "reasoning", "steer"), True)
+    features = dict.fromkeys(
+        ("resume", "asks", "questions", "reasoning", "steer", "reattach"), True
+    )
     hello = {"type": "hello", "name": "Scenario", "version": "1.0", "features": features}
+    if options.hello == "plain":  # as most programs: what it is told twice it does twice
+        del features["reattach"]
     if options.hello == "late":
         time.sleep(1)
     if options.hello == "bad":
         wire.write(b"Welcome to the scenario agent!")
     elif options.hello != "none":
         wire.write(json.dumps(hello).encode())
+    begun: set[str] = set()
     while (op := wire.read(None)) is not None and op["op"] != "close":
-        if op["op"] == "run":
+        # a server that took us over may say it again: each run runs once
+        if op["op"] == "run" and op["request"]["run_id"] not in begun:
+            begun.add(op["request"]["run_id"])
             prompt = op["request"]["prompt"]
-            Run(wire, op["request"]).play(parse_steps(prompt, options.script))
+            if options.journals:
+                name = f"{op['request']['run_id']}.{os.getpid()}.jsonl"
+                wire.begin_journal(options.journals / name)
+            run = Run(wire, op["request"])
+            run.play(parse_steps(prompt, options.script))
+            if run.refused:  # it comes again, as a new conversation
+                begun.discard(op["request"]["run_id"])
     return 0
 
 

@@ -9,7 +9,9 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +23,22 @@ TOKEN = "restart-test"
 class JupyterProcess:
     """`python -m jupyter_server` with our extension, in its own environment."""
 
-    def __init__(self, home: Path, providers: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        providers: dict[str, Any] | None = None,
+        traits: dict[str, Any] | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        """`home` may be shared: servers on one home work on one store."""
         self.home = home
+        self.environment = environment or {}
         self.providers = providers or {}
-        self.log = home / "server.log"
+        self.traits = traits or {}
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
+        self.log = home / f"server-{self.port}.log"
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> float:
@@ -37,7 +48,7 @@ class JupyterProcess:
         provider = {
             "scenario": {"kind": "native", "command": [sys.executable, str(SCENARIO_AGENT)]}
         }
-        config = self.home / "config.json"
+        config = self.home / f"config-{self.port}.json"
         config.write_text(
             json.dumps(
                 {
@@ -46,6 +57,7 @@ class JupyterProcess:
                         "data_dir": str(self.home / "data"),
                         "provider_settings": {**provider, **self.providers},
                         "allow_token_approvals": True,
+                        **self.traits,
                     },
                 }
             )
@@ -58,7 +70,7 @@ class JupyterProcess:
                     f"--port={self.port}", "--ServerApp.port_retries=0",
                     f"--IdentityProvider.token={TOKEN}",
                 ],
-                env={"PATH": os.environ["PATH"], "HOME": str(self.home)},
+                env={"PATH": os.environ["PATH"], "HOME": str(self.home), **self.environment},
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         deadline = time.monotonic() + 40
@@ -72,6 +84,15 @@ class JupyterProcess:
             else:
                 return time.monotonic()
         raise AssertionError(self.log.read_text()[-3000:])
+
+    def refused(self, method: str, route: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+        """`(status, body)` of a call that must fail."""
+        try:
+            answer = self.call(method, route, body)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+        raise AssertionError(answer)
 
     def call(self, method: str, route: str, body: Any = None) -> Any:
         request = urllib.request.Request(
@@ -92,6 +113,29 @@ class JupyterProcess:
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
+    def prompt(self, chat_id: str, text: str, client_id: str = "1") -> str:
+        """Start a run; returns its id."""
+        body = {"client_id": client_id, "text": text}
+        return str(self.call("POST", f"chats/{chat_id}/prompts", body)["run_id"])
+
+    def until(self, chat_id: str, wanted: Callable[[list[dict[str, Any]]], object]) -> None:
+        """Wait until the chat's stored events are `wanted`."""
+        deadline = time.monotonic() + 30
+        while not wanted(events := self.events(chat_id)):
+            assert time.monotonic() < deadline, events[-5:]
+            time.sleep(0.05)
+
+    def agents(self) -> list[int]:
+        """Living scenario agents of this home, without those that keep them."""
+        found = processes_with(f"{sys.executable}\0{SCENARIO_AGENT}", begins=True)
+        return [pid for pid in found if environment_of(pid, self.home) and alive(pid)]
+
+    def end_agents(self) -> None:
+        """Whatever a failed test has left of them."""
+        for pid in processes_with(str(SCENARIO_AGENT)):
+            if environment_of(pid, self.home):
+                os.kill(pid, signal.SIGKILL)
+
     def kill(self) -> None:
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGKILL)
@@ -107,8 +151,8 @@ class JupyterProcess:
                 raise
 
 
-def processes_with(marker: str) -> list[int]:
-    """Processes whose command line names `marker`."""
+def processes_with(marker: str, *, begins: bool = False) -> list[int]:
+    """Processes whose command line names `marker`, or begins with it (NUL between arguments)."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -116,7 +160,9 @@ def processes_with(marker: str) -> list[int]:
                 line = (entry / "cmdline").read_bytes().decode(errors="replace")
             except OSError:
                 continue
-            if marker in line and int(entry.name) != os.getpid():
+            if (line.startswith(marker) if begins else marker in line) and int(
+                entry.name
+            ) != os.getpid():
                 found.append(int(entry.name))
     return found
 

@@ -92,6 +92,8 @@ def test_asks_are_denied_when_told_so(server: RunningServer) -> None:
         (["send", "  "], 2, "nothing to send"),
         (["send", "x", "--mode", "dance"], 2, "invalid choice"),
         (["send", "x", "--chat", "c", "--project", "."], 2, "not allowed with"),
+        (["send", "x", "--queue"], 2, "--chat ID"),
+        (["send", "x", "--chat", "c", "--queue", "--steer"], 2, "not allowed with"),
         ([], 2, "required"),
     ],
 )
@@ -128,6 +130,91 @@ def test_ctrl_c_stops_the_run_and_the_chat_is_free(server: RunningServer) -> Non
     assert all(chat["state"] == "idle" for chat in server.call("GET", "chats")["chats"])
 
 
+@pytest.fixture
+def busy_chat(server: RunningServer) -> Iterator[str]:
+    """A chat whose agent works, until it is told to go on."""
+    chat_id = str(server.call("POST", "chats", {"provider": "scenario"})["id"])
+    steps = script({"say": "begun"}, {"ask": {}, "allow": []})
+    server.call("POST", f"chats/{chat_id}/prompts", {"client_id": "0", "text": steps})
+    eventually(lambda: server.call("GET", f"chats/{chat_id}/asks")["asks"])
+    yield chat_id
+    server.call("POST", f"chats/{chat_id}/cancel", {})
+    eventually(lambda: server.call("GET", f"chats/{chat_id}")["state"] == "idle")
+
+
+def go_on(server: RunningServer, chat_id: str) -> None:
+    for ask in server.call("GET", f"chats/{chat_id}/asks")["asks"]:
+        deny = {"decision": "deny"}
+        server.call("POST", f"chats/{chat_id}/asks/{ask['ask_id']}", deny)
+
+
+def test_a_prompt_for_a_busy_chat_waits_for_its_turn_and_is_shown_then(
+    server: RunningServer, busy_chat: str
+) -> None:
+    running = server.home.start("send", "my turn", "--chat", busy_chat, "--on-ask", "deny")
+    assert running.stderr is not None
+    assert "waits in the chat's queue: 0 before it." in running.stderr.readline()
+    # the ask of the run before it is not this command's to answer
+    assert server.call("GET", f"chats/{busy_chat}/asks")["asks"]
+    go_on(server, busy_chat)
+    out, said = running.communicate(timeout=DEADLINE_S)
+    assert (running.returncode, out) == (0, "You said: my turn\n"), said
+
+
+def waiting(server: RunningServer, chat_id: str) -> subprocess.Popen[str]:
+    """A command whose prompt waits in the chat's queue."""
+    running = server.home.start("send", "never", "--chat", chat_id)
+    assert running.stderr is not None
+    assert "waits in the chat's queue" in running.stderr.readline()
+    return running
+
+
+def test_ctrl_c_takes_a_waiting_prompt_out_of_the_queue_and_stops_nothing(
+    server: RunningServer, busy_chat: str
+) -> None:
+    running = waiting(server, busy_chat)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=DEADLINE_S)
+    assert running.returncode == 3, said
+    assert server.call("GET", f"chats/{busy_chat}/queue")["queue"] == []
+    assert server.call("GET", f"chats/{busy_chat}")["state"] == "waiting"
+
+
+def test_a_waiting_prompt_that_somebody_removes_ends_the_command(
+    server: RunningServer, busy_chat: str
+) -> None:
+    running = waiting(server, busy_chat)
+    [item] = server.call("GET", f"chats/{busy_chat}/queue")["queue"]
+    server.call("POST", f"chats/{busy_chat}/queue/pause", {})
+    assert running.stderr is not None
+    assert "paused" in running.stderr.readline()
+    server.call("DELETE", f"chats/{busy_chat}/queue/{item['id']}")
+    _, said = running.communicate(timeout=DEADLINE_S)
+    assert running.returncode == 1
+    assert "removed from the chat's queue" in said
+
+
+def test_a_prompt_is_left_in_the_queue_or_put_into_the_running_turn(
+    server: RunningServer, busy_chat: str
+) -> None:
+    done = server.home.run("send", "later", "--chat", busy_chat, "--queue")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert f"waits in the queue of chat {busy_chat}" in done.stderr
+    done = server.home.run("send", "more salt", "--chat", busy_chat, "--steer")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "in the running turn" in done.stderr
+    go_on(server, busy_chat)
+    eventually(lambda: server.call("GET", f"chats/{busy_chat}")["state"] == "idle")
+    eventually(lambda: not server.call("GET", f"chats/{busy_chat}/queue")["queue"])
+    eventually(lambda: server.call("GET", f"chats/{busy_chat}")["state"] == "idle")
+    events = server.call("GET", f"chats/{busy_chat}/events")["events"]
+    texts = [e["text"] for e in events if e["type"] == "user"]
+    assert texts[1:] == ["more salt", "later"]
+    done = server.home.run("send", "too late", "--chat", busy_chat, "--steer")
+    assert done.returncode == 1
+    assert "Nothing runs" in done.stderr
+
+
 def test_a_reader_that_leaves_stops_the_run(server: RunningServer) -> None:
     prompt = script({"say": "line\n" * 50, "chunks": 50, "rate": 50}, {"sleep": 600})
     running = server.home.start("send", prompt, "--agent", "scenario")
@@ -145,19 +232,22 @@ def test_a_reader_that_leaves_stops_the_run(server: RunningServer) -> None:
 def test_after_a_restart_of_the_server_the_end_is_still_told(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     first = RunningServer(home, tmp_path / "first.log")
-    running = home.start("send", script({"say": "begun\n"}, {"sleep": 600}), "--agent", "scenario")
+    steps = ({"say": "begun\n"}, {"ask": {}, "deny": [{"say": "ended\n"}]})
+    running = home.start("send", script(*steps), "--agent", "scenario")
     assert running.stdout is not None
     assert running.stdout.readline() == "begun\n"
+    [chat] = first.call("GET", "chats")["chats"]
+    eventually(lambda: first.call("GET", f"chats/{chat['id']}/asks")["asks"])
     first.kill()
     second = RunningServer(home, tmp_path / "second.log")
     try:
+        go_on(second, chat["id"])
         out, said = running.communicate(timeout=DEADLINE_S)
     finally:
         second.stop()
         home.close()
-    assert (running.returncode, out) == (1, ""), said
+    assert (running.returncode, out.strip()) == (0, "ended"), said
     assert "The connection is lost" in said
-    assert "interrupted" in said
 
 
 def test_help_and_version_need_neither_server_nor_tornado() -> None:

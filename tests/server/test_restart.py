@@ -1,4 +1,4 @@
-"""A real server process is killed in mid-run; the next one on the same store tells the truth."""
+"""A server is killed or stopped whose agents end with it: the next one tells the truth."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from tests.server.jupyter_process import JupyterProcess, alive, environment_of, 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[JupyterProcess]:
-    one = JupyterProcess(tmp_path)
+    one = JupyterProcess(tmp_path, traits={"restart_policy": "stop"})
     try:
         yield one
     finally:
         one.stop()
+        one.end_agents()
 
 
 @pytest.mark.timeout(120)
@@ -78,19 +79,18 @@ def test_a_killed_servers_agent_does_not_survive_the_next_start(server: JupyterP
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("policy", ["crash", "stop"])
 def test_a_clean_stop_ends_the_run_as_interrupted_and_takes_the_agent_along(
-    server: JupyterProcess,
+    server: JupyterProcess, policy: str
 ) -> None:
+    server.traits["restart_policy"] = policy
     server.start()
     chat_id = server.call("POST", "chats", {"provider": "scenario"})["id"]
     server.call("POST", f"chats/{chat_id}/prompts", {"client_id": "1", "text": script("hang")})
-    while len(server.events(chat_id)) < 2:
+    while not server.agents():
         time.sleep(0.02)
-    agents = [
-        pid for pid in processes_with(str(SCENARIO_AGENT)) if environment_of(pid, server.home)
-    ]
     server.stop()
-    assert not any(alive(pid) for pid in agents)
+    assert server.agents() == []
     server.start()
     assert [e["outcome"] for e in server.events(chat_id) if e["type"] == "complete"] == [
         "interrupted"

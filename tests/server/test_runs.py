@@ -63,16 +63,16 @@ async def test_running_is_known_before_the_prompt_is_seen_and_idle_after_complet
     assert types(second.events(chat_id))[-1] == "complete"
 
 
-async def test_a_second_prompt_is_refused_while_one_runs_and_stop_frees_the_chat(
+async def test_a_second_prompt_now_is_refused_while_one_runs_and_stop_frees_the_chat(
     rest: Rest, open_socket: Open
 ) -> None:
     socket, chat_id = await follow(rest, open_socket)
     await socket.ask(type="prompt", chat_id=chat_id, client_id="1", text=script("hang"))
-    refused = await socket.ask(type="prompt", chat_id=chat_id, client_id="2", text="me too")
+    now = {"text": "me too", "delivery": "now"}
+    refused = await socket.ask(type="prompt", chat_id=chat_id, client_id="2", **now)
     assert (refused["type"], refused["code"]) == ("refused", "busy")
-    status, body = await rest.call(
-        "POST", f"chats/{chat_id}/prompts", {"client_id": "3", "text": "and me"}
-    )
+    prompts = f"chats/{chat_id}/prompts"
+    status, body = await rest.call("POST", prompts, {"client_id": "3", **now})
     assert (status, body["error"]["code"]) == (409, "busy")
     await socket.send(type="cancel", chat_id=chat_id)
     await socket.until_sync(running=False)

@@ -74,7 +74,6 @@ async def test_refused_frames_store_nothing(open_socket: Open, rest: Rest) -> No
     socket, chat_id = await open_socket(), await rest.new_chat()
     for frame in (
         {"type": "prompt", "chat_id": chat_id, "client_id": "1", "text": "   "},
-        {"type": "prompt", "chat_id": chat_id, "client_id": "1", "text": "a", "delivery": "queue"},
         {"type": "prompt", "chat_id": chat_id, "client_id": "1", "text": "a", "delivery": "steer"},
         {"type": "answer", "chat_id": chat_id, "ask_id": "none", "decision": "deny"},
     ):

@@ -4,40 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import uuid
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
-from ...errors import NotInstalled, ProviderError, Unsupported
-from ...process.launcher import Spawn
+from ...errors import NotInstalled, ProviderError, ProviderTimeout, Unsupported
 from ...process.tasks import TaskOwner
 from ...protocol.resources import ProjectLoad, Provider, RunRequest
-from ..base import AdapterContext, RunContext, Scope
+from ..base import AdapterContext, ChildMark, Forker, RunContext, Scope
+from .control import ControlRefused
 from .inbox import Inbox
-from .launch import (
-    Fixed,
-    Live,
-    SessionStart,
-    arguments,
-    environment,
-    fixed_settings,
-    live_settings,
-    may_bypass_permissions,
-    session_start,
-)
+from .launch import SessionStart
 from .loads import project_loads
 from .models import ALIASES, models_of
 from .probe import NAME, missing_provider, probe_program
+from .processes import Attaching, Processes, Wanted
 from .program import find_program
 from .prompts import prompt_uuid, user_line
-from .run import ClaudeRun
-from .session import FORCED, ClaudeSession
+from .rewinding import ClaudeRewinder
+from .run import ClaudeRun, Reopen
+from .session import ClaudeSession
 from .translate import PROVIDER, Turn
 from .wire import Json
 
-_CLOSE_TIMEOUT_S: Final = 5.0
+BARRIER_TIMEOUT_S = 60.0
+"""How long a CLI that was taken over may need to answer; longer while its output is read up."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -54,14 +45,11 @@ class ClaudeAdapter:
 
     def __init__(self, context: AdapterContext) -> None:
         self._context = context
-        self._environment = environment(context.environment, context.settings)
-        self._is_root = os.geteuid() == 0
-        self._may_bypass = may_bypass_permissions(self._environment, is_root=self._is_root)
         self._models = list(ALIASES)
-        self._sessions: dict[str, ClaudeSession] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._idle: dict[str, asyncio.Task[None]] = {}
         self._tasks = TaskOwner(PROVIDER)
+        self._processes = Processes(context, self._tasks, self._initialized)
+        self.rewinder = ClaudeRewinder(self._processes)
+        self.forker = Forker()
 
     async def probe(self) -> Provider:
         """See `base.Adapter.probe`."""
@@ -70,14 +58,17 @@ class ClaudeAdapter:
             command = await asyncio.to_thread(find_program, settings, self._context.environment)
         except NotInstalled as error:
             return missing_provider(error)
-        return await probe_program(
+        found = await probe_program(
             command,
-            self._context.launcher,
-            self._environment,
+            self._context.for_probes,
+            self._processes.environment,
             self._context.scratch,
             self._models,
-            is_root=self._is_root and not self._may_bypass,
+            is_root=self._processes.is_root and not self._processes.may_bypass,
         )
+        reattach = isinstance(self._context.launcher, Attaching)
+        features = found.features.model_copy(update={"reattach": reattach})
+        return found.model_copy(update={"features": features})
 
     def loads(self, directory: Path, top: Path) -> list[ProjectLoad]:
         """See `base.Adapter.loads`."""
@@ -85,123 +76,96 @@ class ClaudeAdapter:
 
     async def start(self, request: RunRequest, context: RunContext) -> ClaudeRun:
         """See `base.Adapter.start`."""
-        may_bypass = self._may_bypass
-        fixed = fixed_settings(request, trusted=context.trusted, may_bypass=may_bypass)
-        live = live_settings(request, self._context.settings, may_bypass=may_bypass)
-        opening = session_start(request, context.first_session_id)
-        async with self._locks.setdefault(request.chat_id, asyncio.Lock()):
-            session = await self._session(request.chat_id, fixed, live, opening)
-            inbox = await self._prompt(request, session)
+        wanted = self._processes.wanted(request, context)
+        async with self._processes.lock(request.chat_id):
+            session = await self._processes.ready(request.chat_id, wanted)
+            inbox = await self._prompt(request, context, session)
+        return self._run(request, context, wanted, session, inbox)
 
-        async def reopen() -> tuple[ClaudeSession, Inbox]:
-            anew = SessionStart("new", opening.session_id)
-            async with self._locks.setdefault(request.chat_id, asyncio.Lock()):
-                again = await self._open(request.chat_id, fixed, live, anew)
-                return again, await self._prompt(request, again)
+    async def attach(self, request: RunRequest, context: RunContext, mark: ChildMark) -> ClaudeRun:
+        """See `base.Adapter.attach`.
 
+        A prompt of which the CLI says nothing was never read: it is sent again. The CLI takes a
+        uuid once, so that one which was only late is not done twice.
+        """
+        wanted = self._processes.wanted(request, context)
+        async with self._processes.lock(request.chat_id):
+            session = await self._processes.take_over(request.chat_id, wanted, mark)
+            inbox = Inbox(prompt_uuid(request.run_id), replaying=True)
+            session.attach(inbox)
+            session.join()
+        self._tasks.spawn(
+            self._catch_up(request, session, inbox), name=f"catch up {session.handle.child_id}"
+        )
+        return self._run(request, context, wanted, session, inbox)
+
+    async def close_chat(self, chat_id: str) -> None:
+        """See `base.Adapter.close_chat`."""
+        await self._processes.close_chat(chat_id)
+
+    async def close(self) -> None:
+        """See `base.Adapter.close`."""
+        await self._processes.close()
+
+    def _run(
+        self,
+        request: RunRequest,
+        context: RunContext,
+        wanted: Wanted,
+        session: ClaudeSession,
+        inbox: Inbox,
+    ) -> ClaudeRun:
+        again = context.never_completed and wanted.opening.kind == "resume"
         return ClaudeRun(
             session,
             inbox,
             Turn(prompt_uuid(request.run_id), request.cwd),
             mode=request.mode,
             permission=request.permission,
-            on_end=lambda ended: self._rest(request.chat_id, ended),
-            reopen=reopen if context.never_completed and opening.kind == "resume" else None,
+            on_end=lambda ended: self._processes.rest(request.chat_id, ended),
+            reopen=self._reopen(request, context, wanted) if again else None,
         )
 
-    async def close_chat(self, chat_id: str) -> None:
-        """See `base.Adapter.close_chat`."""
-        self._stay_awake(chat_id)
-        session = self._sessions.pop(chat_id, None)
-        if session is not None:
-            await session.stop(FORCED if session.abandoned else replace(FORCED, eof_s=5.0))
+    def _reopen(self, request: RunRequest, context: RunContext, wanted: Wanted) -> Reopen:
+        async def reopen() -> tuple[ClaudeSession, Inbox]:
+            anew = SessionStart("new", wanted.opening.session_id)
+            async with self._processes.lock(request.chat_id):
+                session = await self._processes.open(request.chat_id, wanted, anew)
+                return session, await self._prompt(request, context, session)
 
-    async def close(self) -> None:
-        """See `base.Adapter.close`."""
-        sessions = list(self._sessions.values())
-        self._sessions.clear()
-        await asyncio.gather(*(session.stop() for session in sessions))
-        await self._tasks.close(_CLOSE_TIMEOUT_S)
+        return reopen
 
-    async def _session(
-        self, chat_id: str, fixed: Fixed, live: Live, opening: SessionStart
-    ) -> ClaudeSession:
-        """The chat's process, ready for a prompt: the warm one where it fits, else a new one."""
-        self._stay_awake(chat_id)
-        warm = self._sessions.get(chat_id)
-        if warm is not None:
-            fits = warm.fixed == fixed and opening.kind == "resume"
-            if fits and warm.reusable and warm.session_id == opening.session_id:
-                try:
-                    await warm.apply(live)
-                except (ProviderError, Unsupported) as error:
-                    _log.info("chat=%s: starting Claude Code anew: %s", chat_id, error)
-                else:
-                    return warm
-            # never two processes on one conversation: its history would fork without a word
-            await warm.stop(FORCED if warm.abandoned else replace(FORCED, eof_s=5.0))
-            if self._sessions.get(chat_id) is warm:
-                del self._sessions[chat_id]
-        return await self._open(chat_id, fixed, live, opening)
-
-    async def _open(
-        self, chat_id: str, fixed: Fixed, live: Live, opening: SessionStart
-    ) -> ClaudeSession:
-        cwd = Path(fixed.cwd)
-        settings = self._context.settings
-        command = await asyncio.to_thread(
-            find_program, settings, self._context.environment, not_below=cwd
-        )
-        argv = [*command, *arguments(fixed, live, opening)]
-        child_id = f"claude-{uuid.uuid4().hex}"
-        handle = await self._context.launcher.spawn(Spawn(argv, cwd, self._environment, child_id))
-        session = ClaudeSession(
-            handle, fixed, live, opening, self._tasks, on_initialized=self._initialized
-        )
-        self._sessions[chat_id] = session
-        try:
-            await session.open()
-        except BaseException:
-            await self._discard(chat_id, session)
-            raise
-        return session
-
-    async def _prompt(self, request: RunRequest, session: ClaudeSession) -> Inbox:
+    async def _prompt(
+        self, request: RunRequest, context: RunContext, session: ClaudeSession
+    ) -> Inbox:
+        """Hand the prompt over, once the hub has noted where it goes."""
         inbox = Inbox(prompt_uuid(request.run_id))
+        # the inbox gets exactly the lines behind the position that is noted
         session.attach(inbox)
+        first = session.handle.position
         try:
+            await context.on_child(ChildMark(session.handle.child_id, first))
+            session.handle.settle(first)
             await session.send(user_line(request))
         except BaseException:
             session.detach(inbox)
-            await self._discard(request.chat_id, session)
+            await self._processes.discard(request.chat_id, session)
             raise
         return inbox
 
-    async def _discard(self, chat_id: str, session: ClaudeSession) -> None:
-        if self._sessions.get(chat_id) is session:
-            del self._sessions[chat_id]
-        await session.stop(FORCED)
+    async def _catch_up(self, request: RunRequest, session: ClaudeSession, inbox: Inbox) -> None:
+        """Find out what is old in the output: the answer to a request of ours stands behind it."""
+        with suppress(ProviderError):  # its end: what it left is read up, then the inbox closes
+            try:
+                await session.control.request("get_session_cost", timeout_s=BARRIER_TIMEOUT_S)
+            except (ControlRefused, Unsupported):
+                pass  # an answer as good as another
+            except ProviderTimeout as error:
+                _log.warning("run=%s: %s", request.run_id, error)
+            if not inbox.commands.prompt_seen and not inbox.over.is_set():
+                _log.info("run=%s: its prompt never arrived; sending it again", request.run_id)
+                await session.send(user_line(request))
+            inbox.caught_up()
 
     def _initialized(self, answer: Json) -> None:
         self._models = models_of(answer) or self._models
-
-    def _rest(self, chat_id: str, session: ClaudeSession) -> None:
-        """A run is over: end its process when no other follows in time."""
-        if self._sessions.get(chat_id) is session:
-            self._stay_awake(chat_id)
-            self._idle[chat_id] = self._tasks.spawn(
-                self._expire(chat_id, session), name=f"idle {chat_id}"
-            )
-
-    def _stay_awake(self, chat_id: str) -> None:
-        task = self._idle.pop(chat_id, None)
-        if task is not None:
-            task.cancel()
-
-    async def _expire(self, chat_id: str, session: ClaudeSession) -> None:
-        await asyncio.sleep(self._context.idle_timeout_s)
-        async with self._locks.setdefault(chat_id, asyncio.Lock()):
-            if self._sessions.get(chat_id) is session:
-                del self._sessions[chat_id]
-                self._idle.pop(chat_id, None)
-                await session.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
@@ -33,12 +34,14 @@ class PostedRequest:
 class ControlChannel:
     """Sends control requests and matches their answers. Answers come in any order, also in a turn.
 
-    `send` writes one line. The reader of the CLI's output hands in every `control_response`.
+    `send` writes one line. The reader of the CLI's output hands in every `control_response`. Ids
+    are of this channel alone: answers that an earlier server waited for find nobody.
     """
 
     def __init__(self, send: Callable[[str], Awaitable[None]]) -> None:
         self._send = send
         self._count = 0
+        self._epoch = secrets.token_hex(4)
         self._waiting: dict[str, asyncio.Future[Json]] = {}
         self._closed: ProviderError | None = None
 
@@ -57,7 +60,7 @@ class ControlChannel:
         if self._closed is not None:
             raise self._closed
         self._count += 1
-        request_id = f"agentchat-{self._count}"
+        request_id = f"agentchat-{self._epoch}-{self._count}"
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = answer
         request: Json = {"subtype": subtype, **fields}

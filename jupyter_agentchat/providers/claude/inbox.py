@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from .translate import ends_turn
+from .translate import Commands
 from .wire import Json
 
 ROOM_BYTES: Final = 64 * 1024 * 1024
@@ -31,37 +31,67 @@ class Lost:
 
 
 class Inbox:
-    """A queue of one run, closed by the end of its turn or of the process.
+    """A queue of one run, closed by the end of its run or of the process.
 
     It takes everything, so that a consumer that stalls never keeps an answer to a control request
     from being read; only above `ROOM_BYTES` the reader waits, and with it the CLI.
+
+    With `replaying`, what comes first was written for an earlier server: whether a result is the
+    run's end is known only when all of it was read (a message may have been steered in behind it).
+    Call `caught_up` then.
     """
 
-    def __init__(self, prompt_uuid: str) -> None:
+    def __init__(self, prompt_uuid: str, *, replaying: bool = False) -> None:
         self.over = asyncio.Event()
         """The end is in, or none will come: the consumer needs no further help to reach it."""
-        self._prompt_uuid = prompt_uuid
+        self.commands = Commands(prompt_uuid)
+        """What is known of our messages at the newest line; the consumer may be far behind."""
         self._items: deque[Received | Lost] = deque()
         self._size = 0
         self._filled = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
+        self._awaited = False
+        self._current = asyncio.Event()
+        if not replaying:
+            self._current.set()
+
+    @property
+    def replaying(self) -> bool:
+        """Whether what comes was written for an earlier server."""
+        return not self._current.is_set()
 
     def put(self, item: Received | Lost) -> None:
-        """Add an item; what comes behind the end of the turn belongs to no run."""
+        """Add an item; what comes behind the end of the run belongs to no run."""
         if self.over.is_set():
             return
         self._items.append(item)
         if isinstance(item, Received):
             self._size += item.size
-            if ends_turn(item.message, self._prompt_uuid):
+            if self.commands.ends(item.message) and not self.replaying:
                 self.over.set()
-        if self._size > ROOM_BYTES:
+        if self._size > ROOM_BYTES and not self._awaited:
             self._room.clear()
         self._filled.set()
 
+    def caught_up(self) -> None:
+        """What comes from now on is news."""
+        self._current.set()
+        if self.commands.over:
+            self.over.set()
+            self._filled.set()
+
+    async def current(self) -> None:
+        """Wait until nothing is left of what was written for an earlier server."""
+        if self.replaying:
+            self._awaited = True  # the reader must not wait for a consumer that waits for it
+            self._room.set()
+            await self._current.wait()
+            self._awaited = False
+
     def close(self) -> None:
         """Nothing more will come."""
+        self._current.set()
         self.over.set()
         self._room.set()
         self._filled.set()

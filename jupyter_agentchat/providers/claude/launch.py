@@ -132,13 +132,13 @@ def may_bypass_permissions(environment: Mapping[str, str], *, is_root: bool) -> 
 
 def session_start(request: RunRequest, first_session_id: str) -> SessionStart:
     """The conversation that `request` is about. Raises ProviderError for an id that is no UUID."""
-    for value in (request.provider_session_id, first_session_id):
-        _check("session id", value, _UUID)
+    _check("session id", request.provider_session_id, _UUID)
+    if request.provider_session_id is not None and not request.fork:
+        return SessionStart("resume", request.provider_session_id)
+    _check("session id", first_session_id, _UUID)
     if request.provider_session_id is None:
         return SessionStart("new", first_session_id)
-    if request.fork:
-        return SessionStart("fork", first_session_id, request.provider_session_id)
-    return SessionStart("resume", request.provider_session_id)
+    return SessionStart("fork", first_session_id, request.provider_session_id)
 
 
 def arguments(fixed: Fixed, live: Live, session: SessionStart) -> list[str]:

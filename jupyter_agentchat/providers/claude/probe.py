@@ -34,7 +34,15 @@ _METHODS: Final = {
     "third_party": "cloud account",
 }
 _FEATURES: Final = ProviderFeatures(
-    resume=True, fork="native", asks=True, questions=True, reasoning=True, skills="slash"
+    resume=True,
+    fork="native",
+    rewind="native",
+    restore_files=True,
+    steer=True,
+    asks=True,
+    questions=True,
+    reasoning=True,
+    skills="slash",
 )
 
 

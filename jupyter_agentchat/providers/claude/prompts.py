@@ -29,8 +29,13 @@ def user_line(request: RunRequest) -> Json:
             {"type": "text", "text": request.transcript},
             {"type": "text", "text": request.prompt},
         ]
+    return message_line(prompt_uuid(request.run_id), content)
+
+
+def message_line(message_uuid: str, content: JsonValue) -> Json:
+    """A message of a person's; the CLI takes each uuid once."""
     return {
         "type": "user",
-        "uuid": prompt_uuid(request.run_id),
+        "uuid": message_uuid,
         "message": {"role": "user", "content": content},
     }

@@ -21,13 +21,15 @@ from ...protocol.words import Mode, Permission
 from ..base import Step
 from .inbox import Inbox, Lost, Received
 from .launch import cli_mode
+from .prompts import message_line
 from .replies import READ_ONLY, allow, answer_ask, decide, deny, response
 from .session import FORCED, LADDER, ClaudeSession
-from .translate import Translator, Turn
+from .translate import Translator, Turn, kind_of
 from .wire import Json, object_of, text_of, texts_of, true_at
 
 INTERRUPT_TIMEOUT_S: Final = 10.0
 
+_APPROVED: Final[dict[str, Permission]] = {"default": "ask", "acceptEdits": "accept_edits"}
 _REFUSAL: Final = "No conversation found"
 _log = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ Reopen = Callable[[], Awaitable[tuple[ClaudeSession, Inbox]]]
 
 
 class ClaudeRun:
-    """Implements `base.AgentRun` over a session whose prompt has been sent.
+    """Implements `base.AgentRun` over a session whose prompt has been sent, by us or before us.
 
     `reopen` starts the conversation anew under the same id and sends the prompt again; it is there
     only when no turn of the conversation was ever completed. `on_end` is called once, when the
@@ -63,6 +65,8 @@ class ClaudeRun:
         self._refusal = ""
         self._cancelled = False
         self._said_automatic = False
+        self._plan_asked = False
+        self._inherited = inbox.replaying
 
     async def steps(self) -> AsyncIterator[Step]:
         """See `base.AgentRun.steps`."""
@@ -74,9 +78,13 @@ class ClaudeRun:
                         yield Step((Complete(outcome="cancelled"),))
                         return
                     await self._ended()
-                elif isinstance(item, Lost):
+                    continue
+                if isinstance(item, Lost):
                     yield Step((_lost(item),), item.offset)
-                elif bodies := await self._read(item):
+                    continue
+                if text_of(item.message, "type") == "result":
+                    await self._look_ahead()
+                if bodies := await self._read(item):
                     yield Step(bodies, item.offset)
         finally:
             self._session.detach(self._inbox)
@@ -100,9 +108,26 @@ class ClaudeRun:
         if not self._inbox.over.is_set():
             await self._session.stop(FORCED if force else LADDER)
 
+    @property
+    def can_steer(self) -> bool:
+        """See `base.AgentRun.can_steer`: while the CLI says what becomes of our messages."""
+        return self._inbox.commands.told and not (self._cancelled or self._inbox.over.is_set())
+
     async def steer(self, text: str, attachments: list[Attachment]) -> bool:
-        """Not built yet: the CLI may make a turn of its own of such a message."""
-        return False
+        """See `base.AgentRun.steer`.
+
+        The CLI takes the message up between two calls of the model, else it does it right after:
+        the run lasts until it is done, and Stop takes it back while it waits. The effective text
+        is sent; `attachments` are named in it.
+        """
+        if not self.can_steer:
+            return False
+        steered = self._inbox.commands.next_steer(skip=self._inherited)
+        self._inherited = False
+        self._translator.commands.expect(steered)
+        # once it is on its way, only the CLI's word on it can end the run
+        await self._session.send(message_line(steered, text))
+        return True
 
     async def set_permission(self, permission: Permission) -> bool:
         """See `base.AgentRun.set_permission`.
@@ -134,6 +159,12 @@ class ClaudeRun:
             _log.info("interrupt: %s", error)
         return self._inbox.over.is_set()
 
+    async def _look_ahead(self) -> None:
+        """Of an earlier server's output, know what was steered in before a result is judged."""
+        await self._inbox.current()
+        for steered in self._inbox.commands.steered:
+            self._translator.commands.expect(steered)
+
     async def _read(self, item: Received) -> tuple[EventBody, ...]:
         message = item.message
         if self._is_refusal(message):
@@ -141,9 +172,14 @@ class ClaudeRun:
             return ()
         if text_of(message, "type") == "control_request":
             request = object_of(message, "request")
+            self._plan_asked |= kind_of(text_of(request, "tool_name")) == "plan"
             decision = decide(request, self._permission)
             if decision != "ask":
                 return await self._answer_itself(text_of(message, "request_id"), request, decision)
+        elif self._plan_asked and text_of(message, "subtype") == "status":
+            # an approved plan; an earlier server may have passed the approval on
+            mode = text_of(message, "permissionMode")
+            self._permission = _APPROVED.get(mode, self._permission)
         return self._translator.read(message)
 
     async def _answer_itself(

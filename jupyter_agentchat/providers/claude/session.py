@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Final
 
-from ...errors import ProviderError, ProviderTimeout, Unsupported
+from ...errors import ChildGone, ProviderError, ProviderTimeout, Unsupported
 from ...process.framing import Frame, Line, Oversize
 from ...process.ladder import Ladder
 from ...process.launcher import Handle
@@ -47,6 +47,8 @@ class ClaudeSession:
         """Why we gave it up ourselves."""
         self.abandoned = False
         """A turn of it was left by its consumer: what it does is not known any more."""
+        self.said: list[str] = []
+        """The uuids of a person's messages that were sent to it, newest last."""
         self._model, self._effort, self._mode = live.model, live.effort, str(live.mode)
         self._tasks = tasks
         self._on_initialized = on_initialized
@@ -60,15 +62,24 @@ class ClaudeSession:
         return not (self._ended.is_set() or self.abandoned or self._inbox or self.handle.exit)
 
     @property
+    def busy(self) -> bool:
+        """Whether a run goes on in it."""
+        return self._inbox is not None and not self._ended.is_set()
+
+    @property
     def bypasses(self) -> bool:
         """Whether the CLI itself lets every call pass."""
         return self._mode == "bypassPermissions"
 
     async def open(self) -> None:
         """Begin to read and introduce ourselves; the answer is awaited beside the first prompt."""
-        self._tasks.spawn(self._read(), name=f"read {self.handle.child_id}")
+        self.join()
         posted = await self.control.post("initialize")
         self._tasks.spawn(self._initialized(posted), name=f"initialize {self.handle.child_id}")
+
+    def join(self) -> None:
+        """Begin to read a CLI that an earlier server has introduced itself to."""
+        self._tasks.spawn(self._read(), name=f"read {self.handle.child_id}")
 
     def attach(self, inbox: Inbox) -> None:
         """Give what comes from now on to `inbox`."""
@@ -84,6 +95,13 @@ class ClaudeSession:
     async def send(self, message: Json) -> None:
         """Write one line. Raises ProviderError when the CLI is gone or does not read."""
         await self.handle.write(dump(message))
+        if text_of(message, "type") == "user":
+            self.said.append(text_of(message, "uuid"))
+
+    def forget(self, message_uuid: str) -> None:
+        """This message of a person's, and what came after it, was cut."""
+        if message_uuid in self.said:
+            del self.said[self.said.index(message_uuid) :]
 
     async def apply(self, live: Live) -> None:
         """Bring model, effort and mode of the running CLI to `live`.
@@ -117,6 +135,8 @@ class ClaudeSession:
                     self._take(frame)
                     if self._inbox is not None:
                         await self._inbox.room()
+        except ChildGone as error:
+            self.failure = error  # this server lets go of it
         finally:
             self._ended.set()
             self.control.close(self.failure or await self.handle.failure())

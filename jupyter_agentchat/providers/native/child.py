@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 
 from pydantic import BaseModel
 
-from ...errors import ProtocolError, ProviderError, ProviderTimeout
+from ...errors import ChildGone, ProtocolError, ProviderError, ProviderTimeout
 from ...process.framing import Frame, Line
 from ...process.ladder import Ladder
 from ...process.launcher import Handle
@@ -118,5 +118,7 @@ class NativeChild:
             self._ended = True  # its output ended: whatever it still does, it cannot answer
         except TimeoutError:
             _log.info("child=%s was idle for %s s", self.handle.child_id, idle_s)
+        except ChildGone:
+            return  # the server stops and leaves it to the next one
         await self.stop()
         on_gone()

@@ -79,9 +79,15 @@ class NativeRun:
         elif self._ending is None:
             self._ending = self._tasks.spawn(self._cancel(), name="cancel")
 
+    @property
+    def can_steer(self) -> bool:
+        """See `AgentRun.can_steer`."""
+        over = self._over.is_set() or self._cancelling
+        return self._child.hello.features.steer and not over
+
     async def steer(self, text: str, attachments: list[Attachment]) -> bool:
         """See `AgentRun.steer`."""
-        if not self._child.hello.features.steer or self._over.is_set():
+        if not self.can_steer:
             return False
         await self._child.send(OpSteer(text=text, attachments=attachments))
         return True

@@ -34,8 +34,8 @@ class TourAdapter(NativeAdapter):
                 "available": True,
                 "version": __version__,
                 "models": [Model(id="script", name="Script (no model)", default=True)],
-                "features": ProviderFeatures(
-                    resume=True, asks=True, questions=True, reasoning=True
+                "features": self._features(
+                    ProviderFeatures(resume=True, asks=True, questions=True, reasoning=True)
                 ),
             }
         )

@@ -11,7 +11,6 @@ import type {
   Project,
   Prompt,
   Provider,
-  QueueItem,
 } from '../protocol/generated';
 
 export type Status = {
@@ -49,6 +48,11 @@ export type EventsQuery = {
   readonly turns?: number;
 };
 
+export type SearchQuery = {
+  readonly q: string;
+  readonly limit?: number;
+};
+
 export type EventsPage = {
   readonly events: readonly ChatEvent[];
   readonly first_seq: number;
@@ -57,8 +61,8 @@ export type EventsPage = {
   readonly has_more: boolean;
 };
 
-/** A prompt was taken: it runs, or waits in the queue. */
-export type PromptAnswer = Accepted | { readonly queue_item: QueueItem };
+/** A prompt was taken: it runs, waits in the queue, or was put into the running turn. */
+export type PromptAnswer = Partial<Accepted>;
 
 export type PromptBody = Pick<Prompt, 'client_id' | 'text'> & Partial<Prompt>;
 export type AnswerBody = Pick<AskAnswer, 'decision'> & Partial<AskAnswer>;

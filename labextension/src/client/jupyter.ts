@@ -10,20 +10,36 @@ import type { Http } from './rest';
 
 /** Longer than the longest wait of the server (a first probe, 5 s) by far. */
 export const HTTP_TIMEOUT_MS = 30_000;
+/** Browsers refuse more than 64 KiB for all requests that outlive their page. */
+const KEEPALIVE_BYTES = 32 * 1024;
 
 /** Requests through `makeRequest`, which adds XSRF; `byPerson` leaves the token out so that the cookie counts. */
 export function jupyterHttp(settings: ServerConnection.ISettings): Http {
   const withoutToken = ServerConnection.makeSettings({ ...settings, token: '' });
-  return ({ method, path, body, byPerson }) =>
+  return ({ method, path, body, byPerson, keepalive, signal }) =>
     ServerConnection.makeRequest(
       URLExt.join(settings.baseUrl, 'agentchat/api', path),
       {
         method,
-        signal: AbortSignal.timeout(HTTP_TIMEOUT_MS),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: deadline(signal),
+        ...bodyOf(body, keepalive ?? false),
       },
       byPerson ? withoutToken : settings,
     );
+}
+
+function deadline(signal: AbortSignal | undefined): AbortSignal {
+  const timeout = AbortSignal.timeout(HTTP_TIMEOUT_MS);
+  return signal ? AbortSignal.any([timeout, signal]) : timeout;
+}
+
+function bodyOf(body: unknown, keepalive: boolean): RequestInit {
+  if (body === undefined) {
+    return {};
+  }
+  const json = JSON.stringify(body);
+  const size = keepalive ? new TextEncoder().encode(json).length : 0;
+  return keepalive && size <= KEEPALIVE_BYTES ? { body: json, keepalive } : { body: json };
 }
 
 /**

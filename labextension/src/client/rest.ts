@@ -4,7 +4,18 @@
  * Approvals, raises and trust are `byPerson`: they go without the token, so that only the cookie of a browser
  * session counts. An agent that got hold of a token cannot approve itself that way (security §5).
  */
-import type { Chat, ReadMark, Trust, TrustDecision } from '../protocol/generated';
+import type {
+  Chat,
+  Draft,
+  DraftUpdate,
+  Queue,
+  ReadMark,
+  RewindRequest,
+  RewindResult,
+  SearchResult,
+  Trust,
+  TrustDecision,
+} from '../protocol/generated';
 import type {
   AnswerBody,
   AsksAnswer,
@@ -18,6 +29,7 @@ import type {
   PromptAnswer,
   PromptBody,
   ProvidersAnswer,
+  SearchQuery,
   Status,
 } from './answers';
 import { ApiError, NoAnswer, refusalOf } from './errors';
@@ -30,7 +42,13 @@ export type HttpRequest = {
   readonly body?: unknown;
   /** Send without the token: only the cookie session of a person counts. */
   readonly byPerson: boolean;
+  /** Goes on when the page is closed meanwhile. */
+  readonly keepalive?: boolean;
+  /** The answer is not wanted any more. */
+  readonly signal?: AbortSignal;
 };
+
+type SendExtras = Pick<HttpRequest, 'keepalive' | 'signal'>;
 
 /** Sends one request; rejects when no answer came within its deadline. */
 export type Http = (request: HttpRequest) => Promise<Response>;
@@ -88,8 +106,9 @@ export class AgentChatApi {
     await this.send('DELETE', chatPath(id));
   }
 
-  async restoreChat(id: string): Promise<void> {
-    await this.send('POST', chatPath(id, 'restore'), {});
+  /** Out of the trash, as it was. */
+  restoreChat(id: string): Promise<Chat> {
+    return this.send('POST', chatPath(id, 'restore'), {});
   }
 
   async events(id: string, query: EventsQuery): Promise<EventsPage> {
@@ -120,6 +139,53 @@ export class AgentChatApi {
     await this.send('POST', chatPath(id, 'read'), mark);
   }
 
+  /** The person's own draft; revision 0 when nothing was kept. */
+  draft(id: string): Promise<Draft> {
+    return this.get(chatPath(id, 'draft'));
+  }
+
+  /** Refused as `stale` when it was changed elsewhere. `last`: the page may be closed meanwhile. */
+  saveDraft(id: string, draft: DraftUpdate, last = false): Promise<Draft> {
+    return this.send('PUT', chatPath(id, 'draft'), draft, false, { keepalive: last });
+  }
+
+  /** What was said in chats, the latest first; rejects with `NoAnswer` when it was aborted. */
+  search(query: SearchQuery, signal: AbortSignal): Promise<SearchResult> {
+    return this.send('GET', `search${queryOf(query)}`, undefined, false, { signal });
+  }
+
+  async editQueued(id: string, item: string, text: string): Promise<void> {
+    await this.send('PATCH', chatPath(id, 'queue', item), { text });
+  }
+
+  /** Races safely with dispatch: `not_found` when it was sent. */
+  async removeQueued(id: string, item: string): Promise<void> {
+    await this.send('DELETE', chatPath(id, 'queue', item));
+  }
+
+  /** Refused as `stale` when these are not exactly the items that wait. */
+  async orderQueue(id: string, order: readonly string[]): Promise<void> {
+    await this.send('PUT', chatPath(id, 'queue'), { order });
+  }
+
+  async pauseQueue(id: string, paused: boolean): Promise<void> {
+    await this.send<Queue>('POST', chatPath(id, 'queue', paused ? 'pause' : 'resume'), {});
+  }
+
+  /** Refused as `busy` while the agent works; a dry run changes nothing. */
+  rewind(id: string, request: Partial<RewindRequest>): Promise<RewindResult> {
+    return this.send('POST', chatPath(id, 'rewind'), request);
+  }
+
+  undoRewind(id: string): Promise<RewindResult> {
+    return this.send('POST', chatPath(id, 'rewind', 'undo'), {});
+  }
+
+  /** A new chat with the events up to `afterSeq`, all when null. */
+  fork(id: string, afterSeq: number | null): Promise<Chat> {
+    return this.send('POST', chatPath(id, 'fork'), { after_seq: afterSeq });
+  }
+
   private get<T>(path: string, query: Query = {}): Promise<T> {
     return this.send('GET', path + queryOf(query));
   }
@@ -129,6 +195,7 @@ export class AgentChatApi {
     path: string,
     body?: unknown,
     byPerson = false,
+    extras: SendExtras = {},
   ): Promise<T> {
     if (DOT_SEGMENT.test(path)) {
       // an id such as `..` would reach another route
@@ -136,7 +203,7 @@ export class AgentChatApi {
     }
     let response: Response;
     try {
-      response = await this.http({ method, path, body, byPerson });
+      response = await this.http({ method, path, body, byPerson, ...extras });
     } catch (error) {
       throw new NoAnswer(error instanceof Error ? error.message : String(error));
     }

@@ -1,5 +1,7 @@
 /** The composer of a chat that exists: its draft, its run and its settings. */
 import { useTrans } from '../components/common/trans';
+import { deliveryChoice, type Delivery } from '../components/composer/delivery';
+import { OtherDraftBar } from '../components/composer/OtherDraftBar';
 import type { ChatSettings } from '../components/composer/settings';
 import { TrustCard } from '../components/start/TrustCard';
 import type { Chat } from '../protocol/generated';
@@ -35,6 +37,7 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
   const trans = useTrans();
   const focusRequest = useReadable(focusRequests);
   const draft = useReadable(store.draft);
+  const other = useReadable(store.draftSync.offer);
   const run = useReadable(store.run);
   const providers = useReadable(session.providers);
   const server = useReadable(status);
@@ -52,6 +55,8 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
     (online ? runBlocked(run, agent, trans) : null) ??
     trustBlocked(draft.trust, trans) ??
     (chat ? agentBlocked(providers, provider, trans) : trans.__('Still loading this chat.'));
+  const choice = deliveryChoice(run, trans);
+  const send = (delivery: Delivery) => (text: string) => void store.send(text, { delivery });
   // the card goes, and with it the focus: back to where the person was writing
   const decide = (trusted: boolean) => {
     void store.decideTrust(trusted).then(() => {
@@ -74,18 +79,39 @@ export function ChatComposer(props: IChatComposerProps): React.JSX.Element {
           }}
         />
       )}
+      {other && (
+        <OtherDraftBar
+          other={other}
+          onUse={() => {
+            store.draftSync.useOther();
+            focusRequests.set(focusRequest + 1);
+          }}
+          onKeep={() => {
+            store.draftSync.keepMine();
+            focusRequests.set(focusRequest + 1);
+          }}
+        />
+      )}
       <ComposerBox
         text={draft.text}
+        attachments={draft.attachments}
+        verb={choice.verb}
+        second={choice.second && { ...choice.second, onUse: send(choice.second.delivery) }}
+        placeholder={
+          choice.verb === 'queue' ? trans.__('Queue next prompt while the agent is working') : null
+        }
         settings={chat ?? UNKNOWN}
         suggestions={suggestions}
         failure={draft.refusal}
         blocked={blocked}
-        sending={draft.sending}
+        // the next one can be sent while others are on their way
+        sending={false}
         focusRequest={focusRequest}
         onText={text => store.setDraft(text)}
-        onSend={text => void store.send(text)}
+        onSend={send(choice.delivery)}
         onSettings={change => store.patch(change)}
         onDismiss={() => store.dismissRefusal()}
+        onRemoveAttachment={id => store.removeAttachment(id)}
       />
     </>
   );

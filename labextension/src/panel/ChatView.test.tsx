@@ -5,10 +5,18 @@ import { StrictMode } from 'react';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { english, TransContext } from '../components/common/trans';
-import type { Chat, Provider } from '../protocol/generated';
+import type { Chat } from '../protocol/generated';
 import { Folds } from '../state/folds';
-import type { DraftView, Failure, IChatStore, RunView, ThreadView } from '../state/stores';
+import type {
+  DraftView,
+  Failure,
+  IChatStore,
+  RewindView,
+  RunView,
+  ThreadView,
+} from '../state/stores';
 import { Value } from '../state/value';
+import { CLAUDE } from '../testing/chat_page';
 import { ChatView } from './ChatView';
 import { PanelContext, type IPanelContext } from './context';
 
@@ -31,27 +39,19 @@ const CHAT = {
   state: 'idle',
 } as Chat;
 
-const CLAUDE = {
-  id: 'claude',
-  name: 'Claude Code',
-  available: true,
-  state: 'ready',
-  models: [],
-  modes: [],
-  permissions: [],
-  permission_notes: {},
-} as unknown as Provider;
-
 const IDLE: RunView = {
   known: true,
   running: false,
   remote: false,
+  holder: null,
+  maySteer: false,
   runId: null,
   runningKey: null,
   phase: 'idle',
   asks: [],
   queue: [],
   queuePaused: false,
+  pauseReason: null,
   stopping: null,
   lastOutputAt: null,
 };
@@ -65,9 +65,16 @@ async function show(start: { run?: RunView; patched?: Failure | null; confirm?: 
     turns: [],
     hasOlder: false,
     loadingOlder: false,
-    pending: null,
+    pending: [],
   });
-  const draft = new Value<DraftView>({ text: '', sending: false, refusal: null, trust: null });
+  const draft = new Value<DraftView>({
+    text: '',
+    attachments: [],
+    unsent: '',
+    sending: false,
+    refusal: null,
+    trust: null,
+  });
   const store = {
     id: 'c1',
     chat: new Value<Chat | null>(CHAT),
@@ -75,6 +82,15 @@ async function show(start: { run?: RunView; patched?: Failure | null; confirm?: 
     run,
     draft,
     folds: new Folds(),
+    rewinds: new Value<RewindView>({ saved: null, last: null, undoing: false, failure: null }),
+    jump: new Value(null),
+    draftSync: {
+      offer: new Value(null),
+      saved: new Value({ revision: 0, text: '' }),
+      follow: () => () => undefined,
+      kept: () => ({ text: '', base: { revision: 0, text: '' } }),
+      flush: vi.fn(),
+    },
     open: vi.fn(() => () => undefined),
     setDraft: (text: string) => draft.set({ ...draft.getSnapshot(), text }),
     send: vi.fn(() => Promise.resolve()),
@@ -132,10 +148,13 @@ describe('root of a chat', () => {
     mark(() => draft.set({ ...draft.getSnapshot(), sending: true }));
     mark(() => {
       draft.set({ ...draft.getSnapshot(), sending: false });
-      thread.set({ ...thread.getSnapshot(), pending: { clientId: 'x', text: 'hi' } });
+      thread.set({
+        ...thread.getSnapshot(),
+        pending: [{ clientId: 'x', text: 'hi', attachments: [], place: 'thread' }],
+      });
     });
     mark(() => {
-      thread.set({ ...thread.getSnapshot(), pending: null });
+      thread.set({ ...thread.getSnapshot(), pending: [] });
       run.set(RUNNING);
     });
     mark(() => run.set(IDLE));
@@ -195,6 +214,6 @@ describe('a chat without messages', () => {
     const list = screen.getByRole('list', { name: 'Suggestions' });
     expect(list.textContent).toContain('Explain train.py');
     fireEvent.keyDown(screen.getByRole('textbox', { name: 'Message' }), { key: 'Enter' });
-    expect(store.send).toHaveBeenCalledWith('What is in this folder?');
+    expect(store.send).toHaveBeenCalledWith('What is in this folder?', { delivery: 'auto' });
   });
 });

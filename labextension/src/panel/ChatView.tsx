@@ -8,8 +8,9 @@ import { ChatComposer } from './ChatComposer';
 import { ChatHeader } from './ChatHeader';
 import { usePanel, type Place } from './context';
 import { Conversation } from './Conversation';
-import { browserStorage, mirrorDraft } from './draftMirror';
+import { browserStorage, mirrorDraft, watchPage } from './draftMirror';
 import { useReadable, useSelected } from './readable';
+import { mirrorSavedDraft } from './savedDraft';
 import type { Value } from '../state/value';
 import { ServerLines } from './ServerLines';
 
@@ -26,11 +27,11 @@ function runningMark(run: RunView, sending: boolean): string {
 
 /** Nothing was said yet, as far as the log goes. */
 function isEmpty({ state, turns, pending, hasOlder }: ThreadView): boolean {
-  return state === 'ready' && turns.length === 0 && !hasOlder && pending === null;
+  return state === 'ready' && turns.length === 0 && !hasOlder && pending.length === 0;
 }
 
 function isPending({ pending }: ThreadView): boolean {
-  return pending !== null;
+  return pending.some(({ place }) => place === 'thread');
 }
 
 export function ChatView({ id, place, focusRequests }: IChatViewProps): React.JSX.Element {
@@ -45,6 +46,8 @@ export function ChatView({ id, place, focusRequests }: IChatViewProps): React.JS
   const sending = useSelected(store.draft, draft => draft.sending);
   useEffect(() => store.open(), [store]);
   useEffect(() => mirrorDraft(store, browserStorage()), [store]);
+  useEffect(() => watchPage(store), [store]);
+  useEffect(() => mirrorSavedDraft(store, browserStorage()), [store]);
 
   const onKeyDown = (event: React.KeyboardEvent) => {
     const used = event.defaultPrevented || event.nativeEvent.isComposing;
@@ -64,10 +67,17 @@ export function ChatView({ id, place, focusRequests }: IChatViewProps): React.JS
       data-running={runningMark(run, sending || pending)}
       data-phase={run.phase}
       onKeyDown={onKeyDown}
+      onBlur={() => store.draftSync.flush()}
     >
       <ChatHeader id={id} chat={chat} place={place} />
       <ServerLines />
-      <Conversation store={store} chat={chat} empty={empty} focusRequests={focusRequests}>
+      <Conversation
+        store={store}
+        chat={chat}
+        empty={empty}
+        place={place}
+        focusRequests={focusRequests}
+      >
         <ChatComposer store={store} chat={chat} empty={empty} focusRequests={focusRequests} />
       </Conversation>
     </section>

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 
 import { useTrans } from '../components/common/trans';
-import { Composer } from '../components/composer/Composer';
+import { Composer, type ISecondVerb, type Verb } from '../components/composer/Composer';
 import {
   raisesToFull,
   type ChatSettings,
@@ -11,6 +11,7 @@ import {
 import { SettingsBar } from '../components/composer/SettingsBar';
 import { FailureLine } from '../components/start/FailureLine';
 import { Suggestions } from '../components/start/Suggestions';
+import type { Attachment } from '../protocol/generated';
 import type { Failure } from '../state/stores';
 import { usePanel } from './context';
 import { limitsOf } from './policies';
@@ -18,6 +19,11 @@ import { useReadable } from './readable';
 
 export interface IComposerBoxProps {
   text: string;
+  attachments?: readonly Attachment[];
+  verb?: Verb;
+  second?: ISecondVerb | null;
+  /** Instead of "Message Claude Code". */
+  placeholder?: string | null;
   settings: ChatSettings;
   suggestions: readonly string[];
   failure: Failure | null;
@@ -30,7 +36,10 @@ export interface IComposerBoxProps {
   /** Answers why the change was refused; null when it was made. */
   onSettings: (change: SettingsChange) => Promise<Failure | null>;
   onDismiss: () => void;
+  onRemoveAttachment?: (id: string) => void;
 }
+
+const NONE: readonly Attachment[] = [];
 
 export function ComposerBox(props: IComposerBoxProps): React.JSX.Element {
   const { text, settings, suggestions, blocked, sending, onSend, onSettings } = props;
@@ -69,7 +78,12 @@ export function ComposerBox(props: IComposerBoxProps): React.JSX.Element {
       {failure && <FailureLine failure={failure} kept={refused === null} onDismiss={dismiss} />}
       <Composer
         text={text}
-        placeholder={agent ? trans.__('Message %1', agent) : trans.__('Message')}
+        attachments={props.attachments ?? NONE}
+        verb={props.verb ?? 'send'}
+        second={props.second ?? null}
+        placeholder={
+          props.placeholder ?? (agent ? trans.__('Message %1', agent) : trans.__('Message'))
+        }
         sendKey={sendKey}
         blocked={blocked}
         sending={sending}
@@ -77,6 +91,7 @@ export function ComposerBox(props: IComposerBoxProps): React.JSX.Element {
         whenEmpty={first}
         onChange={props.onText}
         onSend={onSend}
+        onRemoveAttachment={id => props.onRemoveAttachment?.(id)}
       />
       <SettingsBar
         settings={settings}

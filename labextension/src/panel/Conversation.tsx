@@ -4,8 +4,12 @@ import { useCallback, useRef } from 'react';
 import { AskArea } from '../components/ask/AskArea';
 import type { Answer } from '../components/ask/useAnswer';
 import { ServicesContext, useServices } from '../components/common/services';
+import { useTrans } from '../components/common/trans';
+import { FailureLine } from '../components/start/FailureLine';
 import { StartState } from '../components/start/StartState';
+import { ThreadActionsContext } from '../components/thread/actions';
 import { PlanCard } from '../components/thread/PlanCard';
+import { RemoteLine } from '../components/thread/RemoteLine';
 import { Thread, type IThreadHandle } from '../components/thread/Thread';
 import { WorkingLine } from '../components/thread/WorkingLine';
 import type { Chat } from '../protocol/generated';
@@ -13,9 +17,12 @@ import { checklist } from '../state/select';
 import type { IChatStore } from '../state/stores';
 import type { Value } from '../state/value';
 import type { Turn } from '../state/view';
-import { usePanel } from './context';
+import { usePanel, type Place } from './context';
 import { folderName } from './policies';
+import { QueueArea } from './QueueArea';
 import { useReadable } from './readable';
+import { RewindArea } from './RewindArea';
+import { useConversationActions } from './useConversationActions';
 import { useMarkRead } from './useMarkRead';
 import { useThreadServices } from './useThreadServices';
 
@@ -23,22 +30,36 @@ export interface IConversationProps {
   store: IChatStore;
   chat: Chat | null;
   empty: boolean;
+  place: Place;
   focusRequests: Value<number>;
   /** The composer. */
   children: React.ReactNode;
 }
 
 export function Conversation(props: IConversationProps): React.JSX.Element {
-  const { store, chat, empty, focusRequests, children } = props;
+  const { store, chat, empty, place, focusRequests, children } = props;
   const services = useThreadServices(store, chat);
   const thread = useRef<IThreadHandle>(null);
   const reveal = useCallback((id: string) => void thread.current?.reveal(id), []);
+  const { actions, rewinding, endRewind, failure, dismiss } = useConversationActions(store, place);
   return (
     <ServicesContext.Provider value={services}>
-      {empty ? <Start chat={chat} /> : <Log store={store} handle={thread} />}
+      <ThreadActionsContext.Provider value={actions}>
+        {empty ? <Start chat={chat} /> : <Log store={store} handle={thread} />}
+      </ThreadActionsContext.Provider>
       <div className="ac-foot">
         <div className="ac-foot-in">
-          <Activity store={store} chat={chat} focusRequests={focusRequests} onShow={reveal} />
+          {failure === null ? null : <FailureLine failure={failure} onDismiss={dismiss} />}
+          <Activity store={store} chat={chat} focusRequests={focusRequests} onShow={reveal}>
+            <RewindArea
+              store={store}
+              chat={chat}
+              blocked={actions.rewindBlocked}
+              rewinding={rewinding}
+              endRewind={endRewind}
+              focusRequests={focusRequests}
+            />
+          </Activity>
           {children}
         </div>
       </div>
@@ -71,11 +92,25 @@ interface ILogProps {
 }
 
 function Log({ store, handle }: ILogProps): React.JSX.Element {
+  const trans = useTrans();
   const view = useReadable(store.thread);
   const run = useReadable(store.run);
+  const target = useReadable(store.jump);
+  const jumped = useCallback(() => store.jump.done(), [store]);
   const loadOlder = useCallback(() => void store.loadOlder(), [store]);
   const reload = useCallback(() => void store.reload(), [store]);
-  const retry = useCallback((turn: Turn) => void store.send(turn.user?.text ?? ''), [store]);
+  const retry = useCallback(
+    ({ user, complete }: Turn) => {
+      // not into the queue: that waits for the person because of this very turn
+      const delivery = 'now';
+      if (complete?.outcome === 'interrupted') {
+        void store.send(trans.__('Continue from where you were interrupted.'), { delivery });
+      } else if (user) {
+        void store.send(user.text, { delivery, attachments: user.attachments });
+      }
+    },
+    [store, trans],
+  );
   useMarkRead(store, view, run.running);
   return (
     <Thread
@@ -83,6 +118,8 @@ function Log({ store, handle }: ILogProps): React.JSX.Element {
       view={view}
       run={run}
       reading={store.reading}
+      target={target}
+      onJumped={jumped}
       onLoadOlder={loadOlder}
       onReload={reload}
       onRetry={retry}
@@ -98,10 +135,13 @@ function isFocused(chatId: string): boolean {
 
 interface IActivityProps extends Pick<IConversationProps, 'store' | 'chat' | 'focusRequests'> {
   onShow: (id: string) => void;
+  /** Stands between the working line and the asks. */
+  children: React.ReactNode;
 }
 
 /** Working line, asks and plan: one set of buttons, where they cannot scroll away. */
-function Activity({ store, chat, focusRequests, onShow }: IActivityProps): React.JSX.Element {
+function Activity(props: IActivityProps): React.JSX.Element {
+  const { store, chat, focusRequests, onShow, children } = props;
   const { session } = usePanel();
   const run = useReadable(store.run);
   const { turns } = useReadable(store.thread);
@@ -121,6 +161,8 @@ function Activity({ store, chat, focusRequests, onShow }: IActivityProps): React
   return (
     <>
       <WorkingLine run={run} turn={turn} offline={offline} onStop={() => void store.cancel()} />
+      <RemoteLine run={run} />
+      {children}
       <AskArea
         asks={run.asks}
         agentName={names.agent(chat?.provider ?? null)}
@@ -128,7 +170,10 @@ function Activity({ store, chat, focusRequests, onShow }: IActivityProps): React
         onShow={onShow}
         takeFocus={text.trim() === '' && isFocused(store.id)}
       />
-      <PlanCard entries={checklist(turns)} running={run.running} />
+      <div className="ac-stack">
+        <PlanCard entries={checklist(turns)} running={run.running} />
+        <QueueArea store={store} focusRequests={focusRequests} />
+      </div>
     </>
   );
 }

@@ -1,10 +1,11 @@
 /** The list of chats with its header, or the first minute while there is nothing to list. */
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 
 import { Button } from '../components/common/Button';
 import { useTrans } from '../components/common/trans';
 import type { IRowActions } from '../components/list/ChatRow';
 import { ChatList } from '../components/list/ChatList';
+import { firstMatch } from '../components/list/snippet';
 import { FailureLine } from '../components/start/FailureLine';
 import type { Failure, ListView } from '../state/stores';
 import { usePanel } from './context';
@@ -23,6 +24,8 @@ export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Elemen
   const { session, status, navigation, host } = usePanel();
   const trans = useTrans();
   const view = useReadable(session.list);
+  const search = useReadable(session.search);
+  const searchWanted = useReadable(model.searchWanted);
   const tabId = useReadable(model.tabId);
   const renamingId = useReadable(model.renamingId);
   const focusRequest = useReadable(focusRequests);
@@ -45,6 +48,7 @@ export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Elemen
     }),
     [host, model, navigation],
   );
+  const onSearchFocused = useCallback(() => model.searchWanted.set(false), [model]);
   const create = () => {
     setFailure(null);
     navigation.start('').catch((error: unknown) => setFailure(failureOf(error)));
@@ -67,12 +71,23 @@ export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Elemen
         <ChatList
           focusRequest={focusRequest}
           view={view}
+          search={search}
           rootName={root}
           providerName={providerName}
           openId={tabId}
           renamingId={renamingId}
           actions={actions}
-          onQuery={query => session.list.setQuery(query)}
+          searchWanted={searchWanted}
+          onSearchFocused={onSearchFocused}
+          onOpenHit={({ chat_id, seq, snippet }) =>
+            navigation.open(chat_id, undefined, { seq, match: firstMatch(snippet) })
+          }
+          onMoreHits={() => void session.search.showMore()}
+          onRetrySearch={() => void session.search.retry()}
+          onQuery={query => {
+            session.list.setQuery(query);
+            session.search.setQuery(query);
+          }}
           onFilter={filter => session.list.setFilter(filter)}
           onMore={() => void session.list.loadMore()}
           onRetry={() => void session.list.load()}

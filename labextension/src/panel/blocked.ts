@@ -23,16 +23,25 @@ export function agentBlocked(
   return provider.reason ?? trans.__('%1 is not ready.', provider.name);
 }
 
+/** Why no prompt can go to this run; while an agent works, prompts go into the queue. */
 export function runBlocked(run: RunView, agent: string, trans: Trans): string | null {
   if (run.remote) {
     return trans.__('This chat is running on another server. Wait until it has finished.');
   }
-  if (run.stopping !== null || run.phase === 'cancelling') {
-    return trans.__('%1 is stopping. Your message stays here.', agent);
-  }
-  return run.running
-    ? trans.__('%1 is still working. Your message stays here until it has finished.', agent)
+  return run.stopping !== null || run.phase === 'cancelling'
+    ? trans.__('%1 is stopping. Your message stays here.', agent)
     : null;
+}
+
+/** Why a chat cannot be rewound now. */
+export function rewindBlocked(run: RunView, online: boolean, trans: Trans): string | null {
+  if (!online) {
+    return trans.__('The Jupyter server does not answer.');
+  }
+  if (run.remote) {
+    return trans.__('Another server runs this chat.');
+  }
+  return run.running ? trans.__('Stop the agent first, then rewind.') : null;
 }
 
 export function trustBlocked(trust: TrustQuestion | null, trans: Trans): string | null {

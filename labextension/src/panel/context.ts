@@ -10,6 +10,8 @@ import type { IFolderEntry } from '../components/start/folderPrompts';
 import type { Chat, NewChat } from '../protocol/generated';
 import type { IReadable, ISession } from '../state/stores';
 
+export type ExportFormat = 'jsonl' | 'md';
+
 /** Where a chat is shown. */
 export type Place = 'side' | 'main';
 
@@ -30,13 +32,29 @@ export interface IHost {
   confirmFullAccess(this: void, agent: string): Promise<boolean>;
   showMenu(this: void, chat: Chat, at: { x: number; y: number }, place: Place | 'list'): void;
   blobUrl(this: void, chatId: string, blobId: string): string;
+  /** Downloads the chat as a file. */
+  exportChat(this: void, chatId: string, format: ExportFormat): void;
+  /** An address that opens the chat in this JupyterLab. */
+  chatLink(this: void, chatId: string): string;
   reloadPage(this: void): void;
 }
 
+/** What has to be asked or told wherever the person is. */
+export interface IDialogs {
+  /** Asks before a run is stopped because its chat is deleted. */
+  confirmStop(this: void, title: string): Promise<boolean>;
+  showFailure(this: void, title: string, words: string): void;
+}
+
+/** An event of a chat; `match` is what was looked for there. */
+export type EventPlace = { readonly seq: number; readonly match?: string };
+
 /** Opening, closing and making chats. */
 export interface INavigation {
-  /** Without a place: where it is open already, else where this person opens chats. */
-  open(this: void, id: string, place?: Place): void;
+  /**
+   * Without a place: where it is open already, else where this person opens chats. `at`: the event to go to.
+   */
+  open(this: void, id: string, place?: Place, at?: EventPlace): void;
   /** As `open`, and the place becomes the one where this person opens chats. */
   move(this: void, id: string, place: Place): void;
   showList(this: void): void;
@@ -48,6 +66,7 @@ export interface INavigation {
   begin(this: void, settings: Partial<NewChat>, text: string): Promise<void>;
   takeTour(this: void): void;
   rename(this: void, chat: Chat, title: string): void;
+  /** Into the trash, with a way back; asks before a run is stopped for it. */
   remove(this: void, chat: Chat): void;
 }
 

@@ -8,6 +8,7 @@ import type { Status } from '../client/answers';
 import type { Trans } from '../components/common/trans';
 import type { IReadable } from '../state/stores';
 import type { IHost } from './context';
+import { chatLinkOf } from './links';
 import { contentsPath } from './paths';
 
 export interface IHostParts {
@@ -25,6 +26,8 @@ const LIST_LIMIT_MS = 10_000;
 export function createHost(parts: IHostParts): IHost {
   const { commands, contents, settings, status, trans } = parts;
   const terminals = PageConfig.getOption('terminalsAvailable').toLowerCase() === 'true';
+  const chatUrl = (chatId: string, ...rest: string[]) =>
+    URLExt.join(settings.baseUrl, 'agentchat/api/chats', encodeURIComponent(chatId), ...rest);
   const openFile = async (project: string | null, path: string, line?: number) => {
     const found = contentsPath(project, path, status.getSnapshot()?.server_root ?? '/');
     if (found === null) {
@@ -73,14 +76,17 @@ export function createHost(parts: IHostParts): IHost {
       return answer.button.accept;
     },
     showMenu: parts.showMenu,
-    blobUrl: (chatId, blobId) =>
-      URLExt.join(
-        settings.baseUrl,
-        'agentchat/api/chats',
-        encodeURIComponent(chatId),
-        'blobs',
-        encodeURIComponent(blobId),
-      ),
+    blobUrl: (chatId, blobId) => chatUrl(chatId, 'blobs', encodeURIComponent(blobId)),
+    exportChat: (chatId, format) => {
+      // the server names the file; a link sends cookie and referrer, which it asks for
+      const link = document.createElement('a');
+      link.href = `${chatUrl(chatId, 'export')}?format=${format}`;
+      link.download = '';
+      document.body.append(link);
+      link.click();
+      link.remove();
+    },
+    chatLink: chatLinkOf,
     reloadPage: () => window.location.reload(),
   };
 }

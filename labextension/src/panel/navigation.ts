@@ -1,6 +1,4 @@
 /** Making, opening and removing chats: what the views and the commands both do. */
-import { Dialog, showDialog, showErrorMessage } from '@jupyterlab/apputils';
-
 import type { Trans } from '../components/common/trans';
 import { failureWords } from '../components/common/failureWords';
 import { chatTitle } from '../components/list/words';
@@ -8,7 +6,7 @@ import { TOUR } from '../components/start/StartState';
 import type { Chat } from '../protocol/generated';
 import { failureOf } from '../state/failure';
 import type { ISession } from '../state/stores';
-import type { INavigation, Place } from './context';
+import type { IDialogs, INavigation, Place } from './context';
 import type { Places } from './places';
 
 /** Nothing was said in it, and nobody gave it a name. */
@@ -20,10 +18,11 @@ export function createNavigation(
   session: ISession,
   places: Places,
   remember: (place: Place) => void,
+  dialogs: IDialogs,
   trans: Trans,
 ): INavigation {
   const report = (title: string) => (error: unknown) => {
-    void showErrorMessage(title, failureWords(failureOf(error), trans));
+    dialogs.showFailure(title, failureWords(failureOf(error), trans));
   };
   const create: INavigation['create'] = async (settings, place) => {
     const chat = await session.list.create(settings);
@@ -51,24 +50,23 @@ export function createNavigation(
     release();
   };
   const remove = async (chat: Chat): Promise<void> => {
-    const title = chatTitle(chat.title, trans);
-    const running = chat.state !== 'idle' ? ` ${trans.__('Its run is stopped first.')}` : '';
-    const answer = await showDialog({
-      title: trans.__('Delete this chat?'),
-      body: trans.__('“%1” goes to the trash.', title) + running,
-      defaultButton: 0,
-      buttons: [
-        Dialog.cancelButton({ label: trans.__('Cancel') }),
-        Dialog.warnButton({ label: trans.__('Delete') }),
-      ],
-    });
-    if (answer.button.accept) {
-      await session.list.remove(chat.id);
-      places.close(chat.id);
+    if (chat.state !== 'idle' && !(await dialogs.confirmStop(chatTitle(chat.title, trans)))) {
+      return;
+    }
+    const shown = places.close(chat.id);
+    await session.list.remove(chat.id);
+    if (shown) {
+      // the way back stands there
+      places.showPanel();
     }
   };
   return {
-    open: (id, place) => void places.open(id, place),
+    open: (id, place, at) => {
+      places.open(id, place);
+      if (at !== undefined) {
+        void session.chat(id).jump.to(at.seq, at.match);
+      }
+    },
     move: (id, place) => {
       remember(place);
       places.move(id, place);

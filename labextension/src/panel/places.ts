@@ -62,12 +62,15 @@ export class Places {
     }
   }
 
-  /** The chat is gone: nothing shows it any longer. */
-  close(id: string): void {
-    this.tabOf(id)?.dispose();
-    if (this.model.openId.getSnapshot() === id) {
+  /** The chat is gone: nothing shows it any longer. True when something did. */
+  close(id: string): boolean {
+    const tab = this.tabOf(id);
+    tab?.dispose();
+    const open = this.model.openId.getSnapshot() === id;
+    if (open) {
       this.showList();
     }
+    return open || tab !== undefined;
   }
 
   tabOf(id: string): ChatTabWidget | undefined {

@@ -12,11 +12,16 @@ export const COMMANDS = {
   send: 'agentchat:send',
   stop: 'agentchat:stop',
   focusComposer: 'agentchat:focus-composer',
+  fork: 'agentchat:fork',
   rename: 'agentchat:rename',
   markUnread: 'agentchat:mark-unread',
+  markRead: 'agentchat:mark-read',
   pin: 'agentchat:pin',
   archive: 'agentchat:archive',
   remove: 'agentchat:delete',
+  export: 'agentchat:export',
+  copyLink: 'agentchat:copy-link',
+  search: 'agentchat:search',
   takeTour: 'agentchat:take-tour',
 } as const;
 
@@ -29,12 +34,15 @@ export function menuShower(commands: CommandRegistry): IHost['showMenu'] {
       menu.addItem({ command: COMMANDS.openChat, args: { id, main: true, menu: true } });
     }
     menu.addItem({ command: COMMANDS.rename, args: { id, inline: place === 'list' } });
+    menu.addItem({ command: COMMANDS.fork, args: { id } });
     menu.addItem({ type: 'separator' });
-    if (!chat.unread) {
-      menu.addItem({ command: COMMANDS.markUnread, args: { id } });
-    }
+    menu.addItem({ command: chat.unread ? COMMANDS.markRead : COMMANDS.markUnread, args: { id } });
     menu.addItem({ command: COMMANDS.pin, args: { id, pinned: !chat.pinned } });
     menu.addItem({ command: COMMANDS.archive, args: { id, archived: !chat.archived } });
+    menu.addItem({ type: 'separator' });
+    menu.addItem({ command: COMMANDS.export, args: { id, format: 'jsonl' } });
+    menu.addItem({ command: COMMANDS.export, args: { id, format: 'md' } });
+    menu.addItem({ command: COMMANDS.copyLink, args: { id } });
     menu.addItem({ type: 'separator' });
     menu.addItem({ command: COMMANDS.remove, args: { id } });
     // the command of the chosen entry runs after the menu has closed

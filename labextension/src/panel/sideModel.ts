@@ -9,6 +9,8 @@ export interface ISideModel {
   readonly tabId: Value<string | null>;
   /** The chat whose title is being edited in the list. */
   readonly renamingId: Value<string | null>;
+  /** Somebody asked to search: the search box takes the focus. */
+  readonly searchWanted: Value<boolean>;
   readonly draft: NewDraft;
 }
 

@@ -8,6 +8,11 @@ export function text(args: Args, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+export function count(args: Args, name: string): number | undefined {
+  const value = args[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
 export function flag(args: Args, name: string): boolean | undefined {
   const value = args[name];
   return typeof value === 'boolean' ? value : undefined;

@@ -2,23 +2,33 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { InputDialog, showErrorMessage } from '@jupyterlab/apputils';
 
+import { failureWords } from '../components/common/failureWords';
 import {
   archiveIcon,
   deleteIcon,
+  exportIcon,
+  forkIcon,
+  linkIcon,
   pinIcon,
+  readIcon,
   renameIcon,
   unreadIcon,
 } from '../components/icons/labIcons';
 import type { Chat } from '../protocol/generated';
+import type { ExportFormat } from '../panel/context';
 import { COMMANDS } from '../panel/rowMenu';
 import { flag, text, type Args } from './args';
 import { IAgentChatPanel } from './tokens';
+
+function formatOf(args: Args): ExportFormat {
+  return text(args, 'format') === 'md' ? 'md' : 'jsonl';
+}
 
 function activate(
   { commands }: JupyterFrontEnd,
   { context, places, model }: IAgentChatPanel,
 ): void {
-  const { session, navigation, trans } = context;
+  const { session, navigation, host, trans } = context;
 
   /** The chat that a command is about: the one named, else the one in front. */
   const chatOf = (args: Args): Chat | undefined => {
@@ -59,6 +69,26 @@ function activate(
     },
   });
 
+  // answers the id of the new chat
+  commands.addCommand(COMMANDS.fork, {
+    label: trans.__('Fork from last message'),
+    icon: forkIcon,
+    isEnabled: args => (chatOf(args)?.last_seq ?? 0) > 0,
+    execute: async args => {
+      const chat = chatOf(args);
+      const outcome = chat && (await session.chat(chat.id).fork(null));
+      if (outcome?.ok) {
+        navigation.open(outcome.chat.id);
+        return outcome.chat.id;
+      }
+      if (outcome) {
+        const why = failureWords(outcome.failure, trans);
+        void showErrorMessage(trans.__('The chat was not forked'), why);
+      }
+      return null;
+    },
+  });
+
   commands.addCommand(COMMANDS.markUnread, {
     label: trans.__('Mark as unread'),
     icon: unreadIcon,
@@ -67,6 +97,43 @@ function activate(
       const chat = chatOf(args);
       if (chat) {
         change(session.list.markUnread(chat.id));
+      }
+    },
+  });
+
+  commands.addCommand(COMMANDS.markRead, {
+    label: trans.__('Mark as read'),
+    icon: readIcon,
+    isEnabled: args => chatOf(args)?.unread === true,
+    execute: args => {
+      const chat = chatOf(args);
+      if (chat) {
+        change(session.list.markRead(chat.id));
+      }
+    },
+  });
+
+  commands.addCommand(COMMANDS.export, {
+    label: args =>
+      formatOf(args) === 'md' ? trans.__('Export as Markdown') : trans.__('Export as JSON Lines'),
+    icon: exportIcon,
+    isEnabled,
+    execute: args => {
+      const chat = chatOf(args);
+      if (chat) {
+        host.exportChat(chat.id, formatOf(args));
+      }
+    },
+  });
+
+  commands.addCommand(COMMANDS.copyLink, {
+    label: trans.__('Copy link'),
+    icon: linkIcon,
+    isEnabled,
+    execute: args => {
+      const chat = chatOf(args);
+      if (chat) {
+        host.copyText(host.chatLink(chat.id));
       }
     },
   });
@@ -97,7 +164,7 @@ function activate(
   });
 
   commands.addCommand(COMMANDS.remove, {
-    label: trans.__('Delete…'),
+    label: trans.__('Delete'),
     icon: deleteIcon,
     isEnabled,
     execute: args => {
@@ -111,7 +178,7 @@ function activate(
 
 export const chatCommands: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-agentchat:chat-commands',
-  description: 'Commands that rename, pin, archive and delete chats.',
+  description: 'Commands that rename, fork, pin, archive and delete chats.',
   autoStart: true,
   requires: [IAgentChatPanel],
   activate,

@@ -2,10 +2,16 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 
-import { chatIcon, openMainIcon, stopIcon, tourIcon } from '../components/icons/labIcons';
+import {
+  chatIcon,
+  openMainIcon,
+  searchChatsIcon,
+  stopIcon,
+  tourIcon,
+} from '../components/icons/labIcons';
 import type { Place } from '../panel/context';
 import { COMMANDS } from '../panel/rowMenu';
-import { flag, text, type Args } from './args';
+import { count, flag, text, type Args } from './args';
 import { IAgentChatPanel } from './tokens';
 
 const IN_PALETTE = [
@@ -14,6 +20,8 @@ const IN_PALETTE = [
   COMMANDS.takeTour,
   COMMANDS.focusComposer,
   COMMANDS.stop,
+  COMMANDS.fork,
+  COMMANDS.search,
 ];
 
 function placeOf(args: Args): Place | undefined {
@@ -23,7 +31,7 @@ function placeOf(args: Args): Place | undefined {
 
 function activate(
   { commands }: JupyterFrontEnd,
-  { context, places }: IAgentChatPanel,
+  { context, places, model }: IAgentChatPanel,
   palette: ICommandPalette | null,
 ): void {
   const { session, navigation, trans } = context;
@@ -66,6 +74,10 @@ function activate(
       } else if (id) {
         places.open(id, place, flag(args, 'activate') ?? true);
       }
+      const seq = count(args, 'seq');
+      if (id && seq !== undefined) {
+        void session.chat(id).jump.to(seq);
+      }
     },
   });
 
@@ -92,6 +104,16 @@ function activate(
         const release = store.open();
         await store.cancel().finally(release);
       }
+    },
+  });
+
+  commands.addCommand(COMMANDS.search, {
+    label: trans.__('Search agent chats'),
+    icon: searchChatsIcon,
+    execute: () => {
+      places.showList();
+      places.showPanel();
+      model.searchWanted.set(true);
     },
   });
 

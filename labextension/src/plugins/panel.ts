@@ -11,6 +11,7 @@ import { createHighlight } from '../components/markdown/highlight';
 import { mountHighlightStyle } from '../components/markdown/highlightStyle';
 import { MarkdownRenderer } from '../components/markdown/renderer';
 import type { IPanelContext } from '../panel/context';
+import { createDialogs } from '../panel/dialogs';
 import { createHost } from '../panel/host';
 import { createNavigation } from '../panel/navigation';
 import { NewDraft } from '../panel/newDraft';
@@ -40,6 +41,7 @@ function activate(
     openId: new Value<string | null>(null),
     tabId: new Value<string | null>(null),
     renamingId: new Value<string | null>(null),
+    searchWanted: new Value(false),
     draft: new NewDraft(),
   };
   mountHighlightStyle();
@@ -52,7 +54,13 @@ function activate(
     session,
     status,
     preferences: preferences.values,
-    navigation: createNavigation(session, places, place => preferences.rememberPlace(place), trans),
+    navigation: createNavigation(
+      session,
+      places,
+      place => preferences.rememberPlace(place),
+      createDialogs(trans),
+      trans,
+    ),
     host: createHost({
       commands: app.commands,
       contents: app.serviceManager.contents,

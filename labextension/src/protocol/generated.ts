@@ -600,6 +600,9 @@ export interface Cancel {
 /**
  * A chat's metadata. `project` is relative to the server root, null when loose.
  *
+ * `fork_pending`: agents whose conversation in `sessions` is still the parent's: the next run with
+ * one of them makes a copy of it.
+ *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "Chat".
  */
@@ -609,6 +612,7 @@ export interface Chat {
   created: string;
   effective_permission: "read_only" | "ask" | "accept_edits" | "full";
   effort: string | null;
+  fork_pending: string[];
   id: string;
   last_seq: number;
   mode: "chat" | "plan" | "code" | "review" | "debug" | "full_auto";
@@ -1208,6 +1212,19 @@ export interface Complete {
   usage: Usage | null;
 }
 /**
+ * A chat in the trash. POST chats/{id}/restore brings it back.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "DeletedChat".
+ */
+export interface DeletedChat {
+  deleted: string;
+  id: string;
+  project: string | null;
+  provider: string | null;
+  title: string;
+}
+/**
  * GET chats/{id}/draft: what a person has typed and not sent. `revision` 0: nothing kept.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
@@ -1550,7 +1567,10 @@ export interface Gap {
   type: "gap";
 }
 /**
- * Start a run.
+ * Start a run; ignored when a run with this `run_id` was begun before.
+ *
+ * One that ended with `resume_refused` was not begun: it comes again under the same `run_id`,
+ * with a transcript instead of the session.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "OpRun".
@@ -1587,7 +1607,7 @@ export interface RunRequest {
   transcript: string | null;
 }
 /**
- * A person answered.
+ * A person answered; ignored when that ask is not open (any more).
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "OpAnswer".
@@ -1906,6 +1926,16 @@ export interface Sync {
   run_id: string | null;
   running: boolean;
   type: "sync";
+}
+/**
+ * GET trash, latest first; `days`: how long a chat stays in it.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "TrashList".
+ */
+export interface TrashList {
+  chats: DeletedChat[];
+  days: number;
 }
 /**
  * `trusted` null: nobody has decided on this digest yet.

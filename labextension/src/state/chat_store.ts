@@ -4,16 +4,28 @@ import type { ApiError } from '../client/errors';
 import type { EventsFrame } from '../client/frames';
 import type { Link } from '../client/link';
 import type { AgentChatApi } from '../client/rest';
-import type { Chat, Sync } from '../protocol/generated';
+import type { Chat, Prompt, Sync } from '../protocol/generated';
 import { DraftStore } from './draft_store';
+import { DraftSync } from './draft_sync';
 import { failureOf } from './failure';
 import { Folds } from './folds';
 import { Follower } from './follower';
+import { Jump } from './jump';
 import { isRaise } from './raise';
+import { QueueActions } from './queue_store';
 import { ReadMark } from './read_mark';
+import { RewindStore } from './rewind_store';
 import { RunStore } from './run_store';
 import type { Schedule } from './schedule';
-import type { AnswerOutcome, Failure, IChatStore, IReading } from './stores';
+import type {
+  AnswerOutcome,
+  Failure,
+  ForkOutcome,
+  IChatStore,
+  IReading,
+  RunView,
+  SendOptions,
+} from './stores';
 import { ThreadStore } from './thread_store';
 import type { Turn } from './view';
 import { change, Value } from './value';
@@ -38,6 +50,10 @@ export class ChatStore implements IChatStore {
   readonly thread: ThreadStore['view'];
   readonly run: RunStore['view'];
   readonly draft: DraftStore['view'];
+  readonly queue: QueueActions;
+  readonly rewinds: RewindStore;
+  readonly draftSync: DraftSync;
+  readonly jump: Jump;
 
   private readonly threadStore: ThreadStore;
   private readonly runStore: RunStore;
@@ -57,7 +73,19 @@ export class ChatStore implements IChatStore {
       api: deps.api,
       newId: deps.newId,
       expect: () => expectOf(this.chat.getSnapshot()),
+      place: delivery => placeOf(delivery, this.runStore.view.getSnapshot()),
     });
+    this.queue = new QueueActions(id, {
+      api: deps.api,
+      items: () => this.runStore.view.getSnapshot().queue,
+    });
+    this.rewinds = new RewindStore(id, { api: deps.api, draft: this.draftStore });
+    this.draftSync = new DraftSync(id, {
+      api: deps.api,
+      draft: this.draftStore,
+      putAside: draft => this.rewinds.putAside(draft),
+    });
+    this.jump = new Jump(id, { api: deps.api, thread: this.threadStore });
     this.follower = new Follower(id, {
       link: deps.link,
       schedule: deps.schedule,
@@ -108,8 +136,12 @@ export class ChatStore implements IChatStore {
     this.draftStore.setText(text);
   }
 
-  send(text?: string): Promise<void> {
-    return this.draftStore.send(text);
+  removeAttachment(id: string): void {
+    this.draftStore.removeAttachment(id);
+  }
+
+  send(text?: string, options?: SendOptions): Promise<void> {
+    return this.draftStore.send(text, options);
   }
 
   dismissRefusal(): void {
@@ -155,6 +187,16 @@ export class ChatStore implements IChatStore {
     }
   }
 
+  async fork(afterSeq: number | null): Promise<ForkOutcome> {
+    try {
+      const chat = await this.deps.api.fork(this.id, afterSeq);
+      this.deps.onRow(chat);
+      return { ok: true, chat };
+    } catch (error) {
+      return { ok: false, failure: failureOf(error) };
+    }
+  }
+
   markRead(): void {
     const unread = this.chat.getSnapshot()?.unread ?? true;
     const { known, running } = this.run.getSnapshot();
@@ -169,6 +211,13 @@ export class ChatStore implements IChatStore {
 
   setRow(chat: Chat): void {
     this.chat.set(chat);
+    if (this.thread.getSnapshot().state === 'deleted') {
+      // it is out of the trash again
+      this.threadStore.forget();
+      if (this.opened > 0) {
+        void this.follower.restart();
+      }
+    }
   }
 
   /** The subscription ended because too much was missed. */
@@ -182,6 +231,7 @@ export class ChatStore implements IChatStore {
 
   onConnected(): void {
     this.follower.onConnected();
+    void this.draftSync.refresh();
   }
 
   onDisconnected(): void {
@@ -203,6 +253,7 @@ export class ChatStore implements IChatStore {
   dispose(): void {
     this.follower.stop();
     this.readMark.dispose();
+    this.draftSync.dispose();
   }
 
   private async loadRow(): Promise<void> {
@@ -236,6 +287,11 @@ function expectOf(chat: Chat | null) {
   }
   const { provider, model, mode, effective_permission } = chat;
   return { provider, model, mode, effective_permission };
+}
+
+function placeOf(delivery: Prompt['delivery'], { running, queue }: RunView): 'thread' | 'queue' {
+  const queues = delivery === 'queue' || (delivery === 'auto' && (running || queue.length > 0));
+  return queues ? 'queue' : 'thread';
 }
 
 function hasPrompt(turns: readonly Turn[], clientId: string): boolean {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { chatRow, FakeServer, refusal } from '../testing/fake_server';
-import { DraftStore, RETRY_MS } from './draft_store';
+import { DraftStore } from './draft_store';
+import { RETRY_MS } from './outbox';
 
 let server: FakeServer;
 let draft: DraftStore;
@@ -20,6 +21,7 @@ beforeEach(() => {
       const { provider, model, mode, effective_permission } = chatRow('c1');
       return { provider, model, mode, effective_permission };
     },
+    place: delivery => (delivery === 'queue' ? 'queue' : 'thread'),
   });
 });
 
@@ -27,6 +29,10 @@ afterEach(() => {
   expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
+
+function texts(): unknown[] {
+  return server.requestsTo(PROMPTS).map(({ body }) => (body as { text: string }).text);
+}
 
 function answerWith(...answers: (() => Response)[]): void {
   server.answers.set(PROMPTS, () => {
@@ -44,6 +50,11 @@ function text(): string {
   return draft.view.getSnapshot().text;
 }
 
+/** The prompts that are shown as on their way. */
+function shown(): string[] {
+  return draft.pending.getSnapshot().map(prompt => prompt.text);
+}
+
 function clientIds(): unknown[] {
   return server.requestsTo(PROMPTS).map(({ body }) => (body as { client_id: string }).client_id);
 }
@@ -54,12 +65,12 @@ describe('sending', () => {
     draft.setText('look around');
     const sent = draft.send();
     expect(draft.view.getSnapshot()).toMatchObject({ text: '', sending: true });
-    expect(draft.pending.getSnapshot()).toEqual({ clientId: 'id1', text: 'look around' });
+    expect(shown()).toEqual(['look around']);
     await sent;
     expect(draft.view.getSnapshot()).toMatchObject({ sending: false, refusal: null });
-    expect(draft.pending.getSnapshot()).not.toBeNull();
+    expect(shown()).toEqual(['look around']);
     draft.arrived(id => id === 'id1');
-    expect(draft.pending.getSnapshot()).toBeNull();
+    expect(shown()).toEqual([]);
   });
 
   it('says what the person saw', async () => {
@@ -72,16 +83,68 @@ describe('sending', () => {
     });
   });
 
-  it('does nothing without words, and nothing while a prompt is on its way', async () => {
-    answerWith(accepted);
+  it('does nothing without words', async () => {
     await draft.send('  \n');
-    draft.setText('first');
-    const first = draft.send();
-    draft.setText('second');
+    expect(server.requestsTo(PROMPTS)).toHaveLength(0);
+  });
+
+  it('again and again needs no waiting, and keeps the order in which a person wrote', async () => {
+    const answers: (() => void)[] = [];
+    server.answers.set(
+      PROMPTS,
+      () => new Promise(resolve => answers.push(() => resolve(accepted()))),
+    );
+    const sent = ['first', 'second', 'third'].map(words => {
+      draft.setText(words);
+      return draft.send();
+    });
+    expect(text()).toBe('');
+    expect(shown()).toEqual(['first', 'second', 'third']);
+    expect(draft.view.getSnapshot().unsent).toBe('first\n\nsecond\n\nthird');
+    for (let i = 0; i < 3; i++) {
+      await vi.advanceTimersByTimeAsync(0);
+      answers.shift()!();
+    }
+    await Promise.all(sent);
+    expect(texts()).toEqual(['first', 'second', 'third']);
+    expect(draft.view.getSnapshot()).toMatchObject({ sending: false, unsent: '' });
+  });
+
+  it('into the queue shows the prompt there until the server has taken it', async () => {
+    const item = { id: 'q1' };
+    answerWith(() => Response.json({ queue_item: item, run_id: null, steered: false }));
+    draft.setText('later');
+    const sent = draft.send(undefined, { delivery: 'queue' });
+    expect(draft.pending.getSnapshot()).toMatchObject([{ text: 'later', place: 'queue' }]);
+    await sent;
+    expect(shown()).toEqual([]);
+    expect(server.requestsTo(PROMPTS)[0]?.body).toMatchObject({ delivery: 'queue' });
+  });
+
+  it('takes attachments along: uploads by their id, other things by where they are', async () => {
+    const about = { mime: '', size: 1, name: 'x' };
+    const image = { ...about, id: 'u1', kind: 'image' as const, path: '/up/x.png', detail: null };
+    const cell = {
+      ...about,
+      id: 'c1',
+      kind: 'cell' as const,
+      path: 'a.ipynb',
+      detail: { cell_id: 'k' },
+    };
+    answerWith(() => refusal('busy', 409), accepted);
+    draft.replace({ text: 'look', attachments: [image, cell] });
     await draft.send();
-    await first;
-    expect(server.requestsTo(PROMPTS)).toHaveLength(1);
-    expect(text()).toBe('second');
+    expect(draft.content()).toEqual({ text: 'look', attachments: [image, cell] });
+    draft.removeAttachment('u1');
+    await draft.send();
+    const sent = server.requestsTo(PROMPTS).map(({ body }) => body);
+    const none = { kind: null, path: null, detail: null };
+    const asCell = { id: null, kind: 'cell', path: 'a.ipynb', detail: { cell_id: 'k' } };
+    expect(sent).toMatchObject([
+      { attachments: [{ id: 'u1', ...none }, asCell] },
+      { attachments: [asCell] },
+    ]);
+    expect(draft.content()).toEqual({ text: '', attachments: [] });
   });
 });
 
@@ -95,7 +158,7 @@ describe('a refused prompt', () => {
       sending: false,
       refusal: { code: 'busy' },
     });
-    expect(draft.pending.getSnapshot()).toBeNull();
+    expect(shown()).toEqual([]);
     draft.dismissRefusal();
     expect(draft.view.getSnapshot()).toMatchObject({ text: 'not now', refusal: null });
   });
@@ -116,6 +179,29 @@ describe('a refused prompt', () => {
     draft.setText('mine');
     await draft.send('retry of a turn');
     expect(text()).toBe('mine');
+  });
+
+  it('that should have steered keeps its text', async () => {
+    answerWith(() => refusal('unsupported', 409));
+    draft.setText('rather the other file');
+    await draft.send(undefined, { delivery: 'steer' });
+    expect(draft.view.getSnapshot()).toMatchObject({
+      text: 'rather the other file',
+      refusal: { code: 'unsupported' },
+    });
+  });
+
+  it('does not stop those behind it; several come back in their order', async () => {
+    const answers = [() => refusal('busy', 409), accepted, () => refusal('busy', 409)];
+    answerWith(...answers);
+    const sent = ['one', 'two', 'three'].map(words => {
+      draft.setText(words);
+      return draft.send();
+    });
+    draft.setText('typed');
+    await Promise.all(sent);
+    expect(text()).toBe('one\n\nthree\n\ntyped');
+    expect(shown()).toEqual(['two']);
   });
 
   it('gets a new id when it is sent again, since the refusal stored nothing', async () => {
@@ -173,6 +259,21 @@ describe('a prompt without an answer', () => {
     expect(draft.view.getSnapshot()).toMatchObject({ text: '', refusal: null });
   });
 
+  it('gives back those behind it unsent: they must not overtake it', async () => {
+    answerWith(down);
+    draft.setText('first');
+    const sent = draft.send();
+    draft.setText('second');
+    void draft.send();
+    await vi.advanceTimersByTimeAsync(RETRIES);
+    await sent;
+    expect(new Set(texts())).toEqual(new Set(['first']));
+    expect(text()).toBe('first\n\nsecond');
+    // and when the first turns out to have arrived, only the second is left
+    draft.arrived(id => id === 'id1');
+    expect(text()).toBe('second');
+  });
+
   it('that was edited meanwhile is another prompt', async () => {
     answerWith(down);
     draft.setText('hello?');
@@ -203,7 +304,7 @@ describe('a project that nobody has decided on', () => {
       refusal: null,
       trust: { path: 'work', digest: 'd1', loads, deciding: false },
     });
-    expect(draft.pending.getSnapshot()?.text).toBe('start');
+    expect(draft.pending.getSnapshot()).toMatchObject([{ text: 'start', held: true }]);
   });
 
   it.each([true, false])('decided (%s), the prompt goes on under its id', async trusted => {
@@ -235,9 +336,22 @@ describe('a project that nobody has decided on', () => {
     expect(clientIds()).toEqual(['id1', 'id1']);
   });
 
+  it('holds what is sent after it, in order', async () => {
+    draft.cancelTrust();
+    answerWith(notTrusted, accepted);
+    const sent = ['first', 'second'].map(words => {
+      draft.setText(words);
+      return draft.send();
+    });
+    await Promise.all(sent);
+    expect(draft.pending.getSnapshot()).toMatchObject([{ held: true }, { held: true }]);
+    await draft.decideTrust(true);
+    expect(texts().slice(-3)).toEqual(['first', 'first', 'second']);
+  });
+
   it('left undecided gives the text back', () => {
     draft.cancelTrust();
     expect(draft.view.getSnapshot()).toMatchObject({ text: 'start', trust: null });
-    expect(draft.pending.getSnapshot()).toBeNull();
+    expect(shown()).toEqual([]);
   });
 });

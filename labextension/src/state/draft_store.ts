@@ -1,74 +1,131 @@
 /**
- * From a draft to an accepted prompt, without ever losing a word.
+ * What a person has typed, and how it becomes an accepted prompt without ever losing a word.
  *
- * The text leaves the draft when it is sent and comes back when it is refused or no answer comes. A prompt keeps its
- * `client_id` over every retry, so that it cannot run twice: not after a lost answer, not after a trust question.
+ * The text leaves the message field when it is sent, so that the next one can be written at once, and comes back when
+ * it is refused or no answer comes. Copies of a draft that outlive the page keep it until it was taken
+ * (`panel/draftMirror`).
  */
-import type { PromptBody } from '../client/answers';
 import { ApiError, isRecord, NoAnswer } from '../client/errors';
 import type { AgentChatApi } from '../client/rest';
 import type { ProjectLoad } from '../protocol/generated';
 import { failureOf } from './failure';
-import type { DraftView, PendingPrompt, TrustQuestion } from './stores';
+import { Outbox } from './outbox';
+import type { Outgoing, OutboxDeps } from './outbox';
+import type { DraftContent, DraftView, SendOptions, TrustQuestion } from './stores';
 import { change, Value } from './value';
-
-/** How long to wait before the prompt is sent again when no answer came. */
-export const RETRY_MS = [1000, 3000] as const;
-
-type Held = PendingPrompt & { readonly fromDraft: boolean };
 
 export type DraftDeps = {
   readonly api: Pick<AgentChatApi, 'prompt' | 'trust' | 'decideTrust'>;
   readonly newId: () => string;
-  /** What the person sees while sending; another value on the server refuses the prompt. */
-  readonly expect: () => PromptBody['expect'];
+  readonly expect: OutboxDeps['expect'];
+  /** Where a prompt that is sent now will show up. */
+  readonly place: (delivery: Outgoing['delivery']) => Outgoing['place'];
 };
 
-export class DraftStore {
-  readonly view = new Value<DraftView>({ text: '', sending: false, refusal: null, trust: null });
-  /** The prompt on its way, shown in the thread. */
-  readonly pending = new Value<PendingPrompt | null>(null);
+const BETWEEN = '\n\n';
 
-  /** Waits for the trust decision. */
-  private held: Held | null = null;
+export class DraftStore {
+  readonly view = new Value<DraftView>({
+    text: '',
+    attachments: [],
+    unsent: '',
+    sending: false,
+    refusal: null,
+    trust: null,
+  });
+  /** The prompts on their way. */
+  readonly pending: Outbox['pending'];
+
+  private readonly outbox: Outbox;
   /** Given back without an answer: it may have arrived all the same. */
-  private unsure: PendingPrompt | null = null;
+  private unsure: Outgoing | null = null;
+  /** What was given back and still stands at the beginning of the draft. */
+  private returned = '';
 
   constructor(
-    private readonly chatId: string,
+    chatId: string,
     private readonly deps: DraftDeps,
-  ) {}
+  ) {
+    this.outbox = new Outbox({
+      post: body => deps.api.prompt(chatId, body),
+      expect: deps.expect,
+      onFailed: (prompt, error) => this.onFailed(prompt, error),
+      onUnsent: prompts => prompts.forEach(prompt => this.giveBack(prompt)),
+    });
+    this.pending = this.outbox.pending;
+    this.outbox.unsent.subscribe(() => {
+      const typed = this.outbox.unsent.getSnapshot().filter(({ fromDraft }) => fromDraft);
+      const unsent = typed.map(({ text }) => text).reduce(joined, '');
+      change(this.view, { sending: this.outbox.sending, unsent });
+    });
+  }
 
   setText(text: string): void {
     change(this.view, { text });
+  }
+
+  removeAttachment(id: string): void {
+    const { attachments } = this.view.getSnapshot();
+    change(this.view, { attachments: attachments.filter(known => known.id !== id) });
+  }
+
+  /** Puts another draft into the field; answers what stood there. */
+  replace({ text, attachments }: DraftContent): DraftContent {
+    const before = this.content();
+    this.returned = '';
+    change(this.view, { text, attachments: [...attachments] });
+    return before;
+  }
+
+  /** Puts more behind what stands in the field. */
+  append({ text, attachments }: DraftContent): void {
+    const now = this.content();
+    change(this.view, {
+      text: joined(now.text, text),
+      attachments: [...now.attachments, ...attachments],
+    });
+  }
+
+  content(): DraftContent {
+    const { text, attachments } = this.view.getSnapshot();
+    return { text, attachments };
   }
 
   dismissRefusal(): void {
     change(this.view, { refusal: null });
   }
 
-  /** Sends the draft, or `text`. Does nothing when there is nothing to send or a prompt is on its way already. */
-  async send(text?: string): Promise<void> {
+  /** Sends the draft, or `text`. Does nothing when there is nothing to send, or while a trust question is open. */
+  async send(text?: string, options: SendOptions = {}): Promise<void> {
     const draft = this.view.getSnapshot();
     const body = text ?? draft.text;
-    if (body.trim() === '' || draft.sending || this.held !== null) {
+    if (body.trim() === '' || this.outbox.isHolding()) {
       return;
     }
+    const delivery = options.delivery ?? 'auto';
     const fromDraft = body === draft.text;
-    const again = this.unsure?.text === body ? this.unsure.clientId : null;
-    const prompt = { clientId: again ?? this.deps.newId(), text: body, fromDraft };
+    const again = this.unsure?.text === body && this.unsure.delivery === delivery;
+    const prompt: Outgoing = {
+      clientId: again && this.unsure ? this.unsure.clientId : this.deps.newId(),
+      text: body,
+      attachments: fromDraft ? draft.attachments : (options.attachments ?? []),
+      place: this.deps.place(delivery),
+      delivery,
+      fromDraft,
+    };
     if (fromDraft) {
-      change(this.view, { text: '' });
+      this.returned = '';
+      change(this.view, { text: '', attachments: [] });
     }
     this.unsure = null;
-    await this.deliver(prompt);
+    change(this.view, { refusal: null });
+    await this.outbox.send(prompt);
   }
 
-  /** Decides on the project, then sends the prompt that waits. What went wrong stands in the question. */
+  /** Decides on the project, then sends the prompts that wait. What went wrong stands in the question. */
   async decideTrust(trusted: boolean): Promise<void> {
     const { trust } = this.view.getSnapshot();
-    const { held } = this;
-    if (!trust || !held || trust.deciding) {
+    if (!trust || !this.outbox.isHolding() || trust.deciding) {
       return;
     }
     this.setTrust({ ...trust, deciding: true, failure: null });
@@ -76,102 +133,67 @@ export class DraftStore {
       await this.deps.api.decideTrust(trust.path, { trusted, digest: trust.digest });
     } catch (error) {
       const now = await this.lookAgain(trust, error);
-      if (this.held === held) {
+      if (this.outbox.isHolding()) {
         this.setTrust({ ...trust, ...now, deciding: false, failure: failureOf(error) });
       }
       return;
     }
-    if (this.held === held) {
-      this.held = null;
+    if (this.outbox.isHolding()) {
       this.setTrust(null);
-      await this.deliver(held);
+      change(this.view, { refusal: null });
+      await this.outbox.release();
     }
   }
 
   cancelTrust(): void {
-    const { held } = this;
-    this.held = null;
+    const held = this.outbox.takeHeld();
     this.setTrust(null);
-    if (held) {
-      this.giveBack(held);
-    }
+    held.forEach(prompt => this.giveBack(prompt));
   }
 
   /** The log or the queue has these prompts: they are not on their way any more. */
   arrived(has: (clientId: string) => boolean): void {
-    const pending = this.pending.getSnapshot();
-    if (pending && has(pending.clientId)) {
-      this.pending.set(null);
-    }
+    this.outbox.arrived(has);
     const { unsure } = this;
     if (unsure && has(unsure.clientId)) {
       this.unsure = null;
-      const { text } = this.view.getSnapshot();
-      change(this.view, { text: text === unsure.text ? '' : text, refusal: null });
+      change(this.view, {
+        text: without(this.view.getSnapshot().text, unsure.text),
+        refusal: null,
+      });
     }
   }
 
   /** True while `arrived` has something to find. */
   get waiting(): boolean {
-    return this.pending.getSnapshot() !== null || this.unsure !== null;
+    return this.pending.getSnapshot().length > 0 || this.unsure !== null;
   }
 
-  private async deliver(prompt: Held): Promise<void> {
-    const { clientId, text } = prompt;
-    this.pending.set({ clientId, text });
-    change(this.view, { sending: true, refusal: null });
-    try {
-      await this.post(clientId, text);
-    } catch (error) {
-      this.onRefused(prompt, error);
-    } finally {
-      change(this.view, { sending: false });
-    }
-  }
-
-  private async post(client_id: string, text: string): Promise<void> {
-    const body: PromptBody = { client_id, text, expect: this.deps.expect() ?? null };
-    for (let attempt = 0; ; attempt++) {
-      try {
-        await this.deps.api.prompt(this.chatId, body);
-        return;
-      } catch (error) {
-        const wait = RETRY_MS[attempt];
-        const seen = this.pending.getSnapshot()?.clientId !== client_id;
-        if (seen && error instanceof NoAnswer) {
-          // the answer was lost, the prompt was not
-          return;
-        }
-        if (wait === undefined || !(error instanceof NoAnswer)) {
-          throw error;
-        }
-        await new Promise(resolve => setTimeout(resolve, wait));
-      }
-    }
-  }
-
-  private onRefused(prompt: Held, error: unknown): void {
+  private onFailed(prompt: Outgoing, error: unknown): 'hold' | 'drop' {
     const question = questionOf(error);
     if (question) {
-      this.held = prompt;
-      this.pending.set({ clientId: prompt.clientId, text: prompt.text, held: true });
       this.setTrust(question);
-      return;
+      return 'hold';
     }
     this.giveBack(prompt);
     this.unsure = error instanceof NoAnswer ? prompt : null;
     change(this.view, { refusal: failureOf(error) });
+    return 'drop';
   }
 
-  private giveBack(prompt: Held): void {
-    this.pending.set(null);
-    const { text } = this.view.getSnapshot();
-    if (text === '') {
-      this.setText(prompt.text);
-    } else if (prompt.fromDraft) {
-      // something was typed meanwhile: both stay
-      this.setText(`${prompt.text}\n\n${text}`);
+  /** Several come back in the order in which they were sent, before what was typed meanwhile. */
+  private giveBack(prompt: Outgoing): void {
+    const { text, attachments } = this.view.getSnapshot();
+    if (text !== '' && !prompt.fromDraft) {
+      return;
     }
+    const before = text.startsWith(this.returned) ? this.returned : '';
+    const typed = without(text, before);
+    this.returned = joined(before, prompt.text);
+    change(this.view, {
+      text: joined(this.returned, typed),
+      attachments: [...prompt.attachments, ...attachments],
+    });
   }
 
   private setTrust(trust: TrustQuestion | null): void {
@@ -193,6 +215,20 @@ export class DraftStore {
       return null;
     }
   }
+}
+
+function joined(first: string, second: string): string {
+  return [first, second].filter(text => text !== '').join(BETWEEN);
+}
+
+/** The text without what it begins with. */
+function without(text: string, beginning: string): string {
+  if (beginning === '' || text === beginning) {
+    return beginning === '' ? text : '';
+  }
+  return text.startsWith(beginning + BETWEEN)
+    ? text.slice(beginning.length + BETWEEN.length)
+    : text;
 }
 
 function questionOf(error: unknown): TrustQuestion | null {

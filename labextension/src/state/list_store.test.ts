@@ -184,4 +184,39 @@ describe('making and changing chats', () => {
     await list.restore('a');
     expect(shown()).toEqual(['a']);
   });
+
+  it('offers to bring back each chat that was deleted here, until that was done or dismissed', async () => {
+    await loaded(chatRow('a'), chatRow('b'), chatRow('c'));
+    await Promise.all(['a', 'b', 'c'].map(id => list.remove(id)));
+    const deleted = () => list.getSnapshot().deleted.map(({ title }) => title);
+    expect(deleted()).toEqual(['Chat a', 'Chat b', 'Chat c']);
+    await list.restore('b');
+    list.forgetDeleted('c');
+    expect(deleted()).toEqual(['Chat a']);
+    expect(shown()).toEqual(['b']);
+  });
+
+  it('takes the row away at once, and puts it back when the server refuses', async () => {
+    await loaded(chatRow('a'));
+    server.answers.set('DELETE chats/a', () => refusal('busy', 409));
+    const removing = list.remove('a');
+    expect(shown()).toEqual([]);
+    await expect(removing).rejects.toThrow();
+    expect(shown()).toEqual(['a']);
+    expect(list.getSnapshot().deleted).toEqual([]);
+  });
+
+  it('says why a chat is not back, and goes on offering it', async () => {
+    await loaded(chatRow('a'));
+    await list.remove('a');
+    server.answers.set('POST chats/a/restore', () => refusal('not_found', 404));
+    await list.restore('a');
+    expect(list.getSnapshot().deleted).toMatchObject([{ id: 'a', failure: { code: 'not_found' } }]);
+  });
+
+  it('marks read up to the end', async () => {
+    await loaded(chatRow('a', { unread: true, last_seq: 12 }));
+    await list.markRead('a');
+    expect(server.requestsTo('POST chats/a/read')[0]?.body).toEqual({ seq: 12 });
+  });
 });

@@ -10,7 +10,7 @@ import { Value } from './value';
 
 const PAGE = 200;
 
-type State = Pick<ListView, 'state' | 'failure' | 'filter' | 'query' | 'elsewhere'> & {
+type State = Pick<ListView, 'state' | 'failure' | 'filter' | 'query' | 'elsewhere' | 'deleted'> & {
   readonly rows: ReadonlyMap<string, Chat>;
   readonly cursor: string | null;
 };
@@ -22,6 +22,7 @@ export class ListStore implements IListStore {
     filter: 'all',
     query: '',
     elsewhere: 0,
+    deleted: [],
     rows: new Map(),
     cursor: null,
   };
@@ -117,13 +118,41 @@ export class ListStore implements IListStore {
   }
 
   async remove(id: string): Promise<void> {
-    await this.api.deleteChat(id);
+    const row = this.get(id);
+    const title = row?.title ?? '';
     this.drop(id);
+    try {
+      await this.api.deleteChat(id);
+    } catch (error) {
+      if (row) {
+        this.take(row);
+      }
+      throw error;
+    }
+    this.drop(id);
+    this.forgetDeleted(id);
+    this.update({ deleted: [...this.state.deleted, { id, title, failure: null }] });
   }
 
   async restore(id: string): Promise<void> {
-    await this.api.restoreChat(id);
-    this.answered(await this.api.chat(id));
+    try {
+      this.answered(await this.api.restoreChat(id));
+      this.forgetDeleted(id);
+    } catch (error) {
+      const failure = failureOf(error);
+      const deleted = this.state.deleted.map(chat =>
+        chat.id === id ? { ...chat, failure } : chat,
+      );
+      this.update({ deleted });
+    }
+  }
+
+  forgetDeleted(id: string): void {
+    this.update({ deleted: this.state.deleted.filter(chat => chat.id !== id) });
+  }
+
+  async markRead(id: string): Promise<void> {
+    await this.api.read(id, { seq: this.get(id)?.last_seq ?? 0 });
   }
 
   async markUnread(id: string): Promise<void> {
@@ -183,19 +212,15 @@ export class ListStore implements IListStore {
   }
 }
 
-function viewOf({ rows, cursor, state, failure, filter, query, elsewhere }: State): ListView {
+function viewOf({ rows, cursor, ...said }: State): ListView {
   const all = [...rows.values()].sort(byActivity);
-  const shown = all.filter(chat => passes(chat, filter, query));
+  const shown = all.filter(chat => passes(chat, said.filter, said.query));
   return {
-    state,
-    failure,
-    filter,
-    query,
+    ...said,
     groups: groupChats(shown),
     shown: shown.length,
     total: all.length,
     counts: countsOf(all),
     hasMore: cursor !== null,
-    elsewhere,
   };
 }

@@ -18,6 +18,8 @@ export type ChatLog = {
   readonly orphans: ReadonlyMap<string, Orphan>;
   /** Ranges that a rewind hides. */
   readonly cuts: readonly Cut[];
+  /** Ranges that came back: a `rewound` of the same range, met later in an older page, hides nothing. */
+  readonly undone: readonly Cut[];
   /**
    * Key of a call or ask → key of its turn. Shared between the logs of one fold and only ever added to: it is a hint
    * that is checked against the turn, so an older log that sees entries of a newer one still gives the same answers.
@@ -32,6 +34,7 @@ export function emptyLog(): ChatLog {
     lastSeq: 0,
     orphans: new Map(),
     cuts: [],
+    undone: [],
     places: new Map(),
   };
 }

@@ -12,6 +12,10 @@ import type { AskPart, AskResolution, Part, ToolPart, Turn, UserPart } from './v
 
 type TurnDraft = { -readonly [K in keyof Turn]: K extends 'parts' ? Part[] : Turn[K] };
 
+function sameCut(a: Cut, b: Cut): boolean {
+  return a.from === b.from && a.to === b.to;
+}
+
 function inCut(cut: Cut, seq: number): boolean {
   return cut.from <= seq && seq <= cut.to;
 }
@@ -21,12 +25,14 @@ export class LogDraft {
   private readonly touched = new Map<string, TurnDraft>();
   private readonly orphans: Map<string, Orphan>;
   private cuts: readonly Cut[];
+  private undone: readonly Cut[];
   private readonly places: Map<string, string>;
 
   constructor(private readonly base: ChatLog) {
     this.turns = [...base.turns];
     this.orphans = new Map(base.orphans);
     this.cuts = base.cuts;
+    this.undone = base.undone;
     this.places = base.places;
   }
 
@@ -38,6 +44,7 @@ export class LogDraft {
       lastSeq,
       orphans: this.orphans,
       cuts: this.cuts,
+      undone: this.undone,
     };
   }
 
@@ -112,6 +119,9 @@ export class LogDraft {
   }
 
   cut(cut: Cut): void {
+    if (this.undone.some(known => sameCut(known, cut))) {
+      return;
+    }
     this.cuts = [...this.cuts, cut];
     for (let i = this.turns.length - 1; i >= 0; i--) {
       const turn = this.turns[i];
@@ -131,7 +141,10 @@ export class LogDraft {
   }
 
   uncut(cut: Cut): void {
-    this.cuts = this.cuts.filter(({ from, to }) => from !== cut.from || to !== cut.to);
+    this.cuts = this.cuts.filter(known => !sameCut(known, cut));
+    if (!this.undone.some(known => sameCut(known, cut))) {
+      this.undone = [...this.undone, cut];
+    }
   }
 
   /** Adds all that a newer log holds: the other way to fold its events into this one. */

@@ -216,6 +216,42 @@ describe('a rewind', () => {
     expect(prompts(prependEvents(tail, writer.events.slice(0, -1)).turns)).toEqual(['stays']);
   });
 
+  it('that was undone hides nothing, wherever a page begins', () => {
+    const writer = new EventWriter();
+    writer.begin('r1', 'stays');
+    writer.complete();
+    const from = writer.begin('r2', 'went and came back').seq;
+    const to = writer.complete().seq;
+    writer.rewound(from, to);
+    const undone = writer.rewound(from, to);
+    const events = [...writer.events.slice(0, -1), { ...undone, type: 'rewind_undone' as const }];
+    const prompts = (turns: readonly Turn[]) => turns.flatMap(turn => turn.user?.text ?? []);
+    const all = ['stays', 'went and came back'];
+    expect(prompts(fold(events))).toEqual(all);
+    for (let cut = 1; cut < events.length; cut++) {
+      const tail = applyEvents(emptyLog(), events.slice(cut));
+      expect(prompts(prependEvents(tail, events.slice(0, cut)).turns)).toEqual(all);
+    }
+  });
+
+  it('after one that was undone cuts again', () => {
+    const writer = new EventWriter();
+    writer.begin('r1', 'stays');
+    writer.complete();
+    const from = writer.begin('r2', 'goes in the end').seq;
+    const to = writer.complete().seq;
+    writer.rewound(from, to);
+    const undone = writer.rewound(from, to);
+    const again = writer.rewound(from, undone.seq);
+    const events = [
+      ...writer.events.slice(0, -2),
+      { ...undone, type: 'rewind_undone' as const },
+      again,
+    ];
+    const prompts = fold(events).flatMap(turn => turn.user?.text ?? []);
+    expect(prompts).toEqual(['stays']);
+  });
+
   it('to a steered message keeps what came before it in the turn', () => {
     const writer = new EventWriter();
     writer.begin('r1', 'stays');

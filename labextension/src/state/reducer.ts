@@ -41,6 +41,12 @@ export function applyEvents(log: ChatLog, events: readonly ChatEvent[], upto = 0
     return lastSeq === log.lastSeq ? log : { ...log, lastSeq };
   }
   const draft = new LogDraft(log);
+  // a page that holds a rewind and its undoing holds the events between them as well: they must not go
+  for (const event of fresh) {
+    if (event.type === 'rewind_undone') {
+      draft.uncut({ from: event.from_seq, to: event.to_seq });
+    }
+  }
   fresh.forEach(event => fold(draft, event));
   return draft.finish(log.firstSeq ?? fresh[0]?.seq ?? null, lastSeq);
 }
@@ -55,7 +61,7 @@ export function prependEvents(log: ChatLog, events: readonly ChatEvent[]): ChatL
   if (older.length === 0) {
     return log;
   }
-  const head = applyEvents(emptyLog(), older);
+  const head = applyEvents({ ...emptyLog(), undone: log.undone }, older);
   const draft = new LogDraft(head);
   draft.join(log);
   return draft.finish(head.firstSeq, log.lastSeq);
@@ -87,10 +93,6 @@ function fold(draft: LogDraft, event: ChatEvent): void {
       return;
     case 'rewound':
       draft.cut({ from: event.from_seq, to: event.to_seq });
-      break;
-    case 'rewind_undone':
-      // the events themselves come by REST: the store loads anew
-      draft.uncut({ from: event.from_seq, to: event.to_seq });
       break;
     default:
       break;
@@ -168,6 +170,7 @@ function singlePart(event: SingleEvent): Part {
         ...base,
         type: 'rewound',
         undone: event.type === 'rewind_undone',
+        method: event.method,
         fromSeq: event.from_seq,
         toSeq: event.to_seq,
         filesRestored: event.files_restored,

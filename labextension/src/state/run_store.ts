@@ -1,5 +1,5 @@
 /** What is going on in a chat now: taken from `sync` alone, never guessed from events. */
-import type { Ask, Sync } from '../protocol/generated';
+import type { Ask, QueueItem, Sync } from '../protocol/generated';
 import type { RunView } from './stores';
 import { change, Value } from './value';
 
@@ -8,12 +8,15 @@ export class RunStore {
     known: false,
     running: false,
     remote: false,
+    holder: null,
+    maySteer: false,
     runId: null,
     runningKey: null,
     phase: 'idle',
     asks: [],
     queue: [],
     queuePaused: false,
+    pauseReason: null,
     stopping: null,
     lastOutputAt: null,
   });
@@ -29,12 +32,15 @@ export class RunStore {
       known: true,
       running,
       remote,
+      holder: sync.holder,
+      maySteer: sync.may_steer,
       runId,
       runningKey: running && runId !== null ? `run:${runId}` : null,
       phase,
       asks: keepAsks(before.asks, sync.asks),
-      queue: keepEmpty(before.queue, sync.queue),
+      queue: keepItems(before.queue, sync.queue),
       queuePaused: sync.queue_paused,
+      pauseReason: sync.queue_paused ? sync.queue_pause_reason : null,
       stopping: stoppingOf(before.stopping, sameRun, phase),
       lastOutputAt: moved ? this.now() : before.lastOutputAt,
     });
@@ -74,6 +80,12 @@ function keepAsks(before: readonly Ask[], now: readonly Ask[]): readonly Ask[] {
   return same ? before : asks;
 }
 
-function keepEmpty<T>(before: readonly T[], now: readonly T[]): readonly T[] {
-  return before.length === 0 && now.length === 0 ? before : now;
+/** An item that did not change is the same object, and so is a queue of such items in the same order. */
+function keepItems(before: readonly QueueItem[], now: readonly QueueItem[]): readonly QueueItem[] {
+  const items = now.map(item => {
+    const known = before.find(({ id }) => id === item.id);
+    return known?.text === item.text && known.held_reason === item.held_reason ? known : item;
+  });
+  const same = items.length === before.length && items.every((item, i) => item === before[i]);
+  return same ? before : items;
 }

@@ -88,9 +88,9 @@ describe('a prompt', () => {
     await vi.advanceTimersByTimeAsync(0);
     server.answers.set('POST chats/c1/prompts', () => Response.json({ run_id: 'r' }));
     await store.send('hello');
-    const { pending } = store.thread.getSnapshot();
+    const [pending] = store.thread.getSnapshot().pending;
     expect(pending?.text).toBe('hello');
     server.sync('c1', { queue: [{ id: 'q', client_id: pending?.clientId, text: 'hello' }] });
-    expect(store.thread.getSnapshot().pending).toBeNull();
+    expect(store.thread.getSnapshot().pending).toEqual([]);
   });
 });

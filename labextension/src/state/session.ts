@@ -6,6 +6,7 @@ import { ChatStore } from './chat_store';
 import { ListStore } from './list_store';
 import { ProvidersStore } from './providers_store';
 import { nextFrame } from './schedule';
+import { SearchStore } from './search_store';
 import type { Schedule } from './schedule';
 import type { ConnectionView, IChatStore, IReadable, ISession } from './stores';
 import { change, Value } from './value';
@@ -25,6 +26,7 @@ export type SessionOptions = {
 export class Session implements ISession {
   readonly list: ListStore;
   readonly providers: ProvidersStore;
+  readonly search: SearchStore;
   readonly connection: IReadable<ConnectionView>;
 
   private readonly connectionView = new Value<ConnectionView>({
@@ -45,6 +47,7 @@ export class Session implements ISession {
     this.connection = this.connectionView;
     this.list = new ListStore(client.api, chat => this.chats.get(chat.id)?.setRow(chat));
     this.providers = new ProvidersStore(client.api);
+    this.search = new SearchStore(client.api);
     this.listen();
   }
 
@@ -80,6 +83,7 @@ export class Session implements ISession {
   dispose(): void {
     this.ends.forEach(end => end());
     this.client.link.stop();
+    this.search.dispose();
     this.chats.forEach(chat => chat.dispose());
     this.chats.clear();
   }

@@ -7,6 +7,7 @@
 import { NoAnswer } from '../client/errors';
 import type { AgentChatApi } from '../client/rest';
 import type { EventsFrame } from '../client/frames';
+import type { ChatEvent } from '../protocol/generated';
 import { failureOf } from './failure';
 import { applyEvents, emptyLog, isGap, prependEvents } from './reducer';
 import type { ChatLog } from './reducer';
@@ -16,6 +17,8 @@ import { change, Value } from './value';
 /** Few at first, so that the first text is there soon. */
 export const FIRST_TURNS = 10;
 export const OLDER_TURNS = 20;
+/** On the way to an event far back: as many as the server gives. */
+const FAR_TURNS = 200;
 const MOST_TURNS = 100;
 const CATCH_UP_EVENTS = 2000;
 /** More than this was missed: the log is loaded anew instead. */
@@ -28,7 +31,7 @@ export class ThreadStore {
     turns: [],
     hasOlder: false,
     loadingOlder: false,
-    pending: null,
+    pending: [],
   });
 
   private log: ChatLog = emptyLog();
@@ -92,6 +95,29 @@ export class ThreadStore {
       }
     } catch (error) {
       change(this.view, { failure: failureOf(error) });
+    } finally {
+      change(this.view, { loadingOlder: false });
+    }
+  }
+
+  /** Loads all turns from the one with `seq` on, shown together at the end. Throws what the call throws. */
+  async loadBackTo(seq: number): Promise<void> {
+    const { generation } = this;
+    let { firstSeq } = this.log;
+    let hasOlder = this.view.getSnapshot().hasOlder;
+    let events: ChatEvent[] = [];
+    change(this.view, { loadingOlder: true });
+    try {
+      while (hasOlder && firstSeq !== null && firstSeq > seq && generation === this.generation) {
+        const page = await this.api.events(this.id, { before: firstSeq, turns: FAR_TURNS });
+        events = [...page.events, ...events];
+        hasOlder = page.has_more && page.events.length > 0;
+        firstSeq = page.events[0]?.seq ?? firstSeq;
+      }
+      if (generation === this.generation && events.length > 0) {
+        this.log = prependEvents(this.log, events);
+        this.publish({ hasOlder, failure: null });
+      }
     } finally {
       change(this.view, { loadingOlder: false });
     }

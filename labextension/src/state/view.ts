@@ -20,6 +20,7 @@ import type {
   PlanEntry,
   PlanWindow,
   Question,
+  RewoundEvent,
   RunStartedEvent,
   ToolInput,
   ToolUseEndEvent,
@@ -154,6 +155,7 @@ export type ForkedPart = PartBase & {
 export type RewoundPart = PartBase & {
   readonly type: 'rewound';
   readonly undone: boolean;
+  readonly method: RewoundEvent['method'];
   readonly fromSeq: number;
   readonly toSeq: number;
   readonly filesRestored: readonly string[];

@@ -2,7 +2,7 @@
 import { Link } from '../client/link';
 import { AgentChatApi } from '../client/rest';
 import type { HttpRequest } from '../client/rest';
-import type { Chat, ChatEvent } from '../protocol/generated';
+import type { Chat, ChatEvent, Draft, DraftUpdate, SearchHit } from '../protocol/generated';
 import { FakeSockets } from './fake_socket';
 
 type Answer = Response | Promise<Response>;
@@ -25,6 +25,7 @@ export function chatRow(id: string, said: Partial<Chat> = {}): Chat {
     effective_permission: 'ask',
     skills: [],
     sessions: {},
+    fork_pending: [],
     parent: null,
     created: '2026-01-01T00:00:00.000Z',
     updated: '2026-01-01T00:00:00.000Z',
@@ -53,6 +54,10 @@ export class FakeServer {
   /** The log of the one chat. */
   events: ChatEvent[] = [];
   rows: Chat[] = [];
+  /** The person's draft in the one chat; null: drafts are not answered. */
+  draft: Draft | null = null;
+  hits: SearchHit[] = [];
+  private readonly trash = new Map<string, Chat>();
   /** Answers instead of the usual one, by method and path without its query: `POST chats/c1/prompts`. */
   readonly answers = new Map<string, () => Answer>();
 
@@ -85,6 +90,9 @@ export class FakeServer {
       epoch: this.epoch,
       queue: [],
       queue_paused: false,
+      queue_pause_reason: null,
+      may_steer: false,
+      holder: null,
       asks: [],
       ...said,
     });
@@ -108,7 +116,38 @@ export class FakeServer {
     if (place === 'GET providers') {
       return Response.json({ providers: [] });
     }
-    const row = this.rows.find(({ id }) => place === `GET chats/${id}`);
+    if (/^(GET|PUT) chats\/[^/]+\/draft$/.test(place) && this.draft) {
+      return this.answerDraft(this.draft, request.body as DraftUpdate | undefined);
+    }
+    if (place === 'GET search') {
+      const limit = Number(query.get('limit'));
+      return Response.json({ hits: this.hits.slice(0, limit), more: this.hits.length > limit });
+    }
+    return this.answerRow(place);
+  }
+
+  private answerDraft(draft: Draft, update: DraftUpdate | undefined): Response {
+    if (update && update.revision !== draft.revision) {
+      return refusal('stale', 409, { revision: draft.revision });
+    }
+    this.draft = update ? { ...update, revision: draft.revision + 1 } : draft;
+    return Response.json(this.draft);
+  }
+
+  private answerRow(place: string): Response {
+    const [, verb, id = '', rest] = /^(\w+) chats\/([^/]+)(\/restore)?$/.exec(place) ?? [];
+    const row = this.rows.find(known => known.id === id);
+    const deleted = this.trash.get(id);
+    if (verb === 'DELETE' && row) {
+      this.rows = this.rows.filter(known => known !== row);
+      this.trash.set(id, row);
+      return Response.json({}, { status: 202 });
+    }
+    if (rest && deleted) {
+      this.trash.delete(id);
+      this.rows.push(deleted);
+      return Response.json(deleted);
+    }
     return row ? Response.json(row) : Response.json({});
   }
 

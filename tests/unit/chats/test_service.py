@@ -14,7 +14,7 @@ from jupyter_agentchat.chats.access import OWNER, Caller
 from jupyter_agentchat.chats.policies import Policies
 from jupyter_agentchat.chats.projects import Projects
 from jupyter_agentchat.chats.service import ChatService
-from jupyter_agentchat.errors import Busy, Forbidden, NotFound, Stale
+from jupyter_agentchat.errors import Busy, Forbidden, Stale
 from jupyter_agentchat.protocol.events import Ask, Session
 from jupyter_agentchat.protocol.resources import AskAnswer, ChatPatch, NewChat, ReadMark
 from jupyter_agentchat.protocol.tools import AskOption
@@ -40,20 +40,12 @@ class Registry:
     """The providers that ChatService asks for."""
 
     ids: Sequence[str] = ("other", "staged")
-    closed: list[str]
-
-    def __init__(self) -> None:
-        self.closed = []
 
     def probe_all(self) -> None:
         return None
 
     def list(self) -> list[Any]:
         return []
-
-    async def close_chat(self, chat_id: str) -> None:
-        self.closed.append(chat_id)
-        raise RuntimeError("a fault of the adapter")
 
 
 def service(stage: Stage, root: Path, **limits: Any) -> ChatService:
@@ -98,8 +90,9 @@ def test_a_change_that_waits_for_the_agent_keeps_what_happens_meanwhile(tmp_path
         await changing
         record = stage.store.chat("c")
         assert record.chat.sessions == {"staged": "s9"}
-        assert record.read_seq == {"owner": 2}
-        assert (record.chat.title, record.chat.pinned) == ("renamed", True)
+        marks = stage.store.marks("c", "owner")
+        assert (marks.read_seq, marks.pinned) == (2, True)
+        assert record.chat.title == "renamed"
         assert record.chat.permission == "read_only"
         run.end(DONE)
         await until(lambda: stage.hub.state("c") == "idle")
@@ -231,23 +224,6 @@ def test_a_plan_cannot_lead_into_a_mode_that_the_admin_forbids(tmp_path: Path) -
         assert stage.hub.open_asks("c")
         await chats.answer("c", "q", AskAnswer(decision="deny"), TOKEN)
         assert stage.store.chat("c").chat.mode == "plan"
-
-    on_stage(scenario)
-
-
-def test_deleting_takes_the_agent_along_whatever_its_adapter_does(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        chats = service(stage, tmp_path)
-        stage.start()
-        await until(lambda: stage.adapter.requests)
-        results = await asyncio.gather(
-            *(chats.delete("c") for _ in range(3)), return_exceptions=True
-        )
-        assert results[0] is None
-        assert all(isinstance(late, Busy | NotFound) for late in results[1:])
-        with pytest.raises(NotFound):
-            chats.get("c", OWNER)
-        assert stage.hub.active_runs == 0
 
     on_stage(scenario)
 

@@ -8,7 +8,7 @@ import signal
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from jupyter_agentchat.errors import ProcessExited
+from jupyter_agentchat.errors import ChildGone, ProcessExited
 from jupyter_agentchat.process.framing import Frame, Line
 from jupyter_agentchat.process.identity import ProcessIdentity
 from jupyter_agentchat.process.ladder import Exit, Ladder
@@ -27,7 +27,7 @@ class ScriptedHandle:
 
     def __init__(self, spawn: Spawn | None = None) -> None:
         self.argv = list(spawn.argv) if spawn else []
-        self.child_id = "claude-test"
+        self.child_id = spawn.child_id if spawn else "claude-test"
         self.identity = ProcessIdentity(1, 0, "", 1)
         self.trace = WireTrace()
         self.survivors: frozenset[ProcessIdentity] = frozenset()
@@ -37,6 +37,12 @@ class ScriptedHandle:
         self.ladders: list[Ladder | None] = []
         self.answers_control = True
         self.act: Act | None = None
+        self.payloads: dict[str, list[Json]] = {}
+        """By subtype: what it answers to control requests, one after the other."""
+        self.left = False
+        self.position = 0
+        self.settled = 0
+        self.written: list[Frame] = []
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
         self._end = 0
 
@@ -45,15 +51,21 @@ class ScriptedHandle:
         for message in messages:
             text = message if isinstance(message, str) else json.dumps(message)
             self._end += len(text) + 1
-            self._frames.put_nowait(Line(text, self._end))
+            self.put(Line(text, self._end))
 
     def put(self, frame: Frame) -> None:
         """Hand over a frame as it is."""
+        self.written.append(frame)
         self._frames.put_nowait(frame)
 
     def die(self, code: int = 1, stderr: str = "") -> None:
         """End the process."""
         self.exit, self.stderr = Exit(code, None), stderr
+        self._frames.put_nowait(None)
+
+    def leave(self) -> None:
+        """This server lets go of it."""
+        self.left = True
         self._frames.put_nowait(None)
 
     def requests(self, subtype: str) -> list[Json]:
@@ -76,7 +88,13 @@ class ScriptedHandle:
 
     async def lines(self) -> AsyncGenerator[Frame, None]:
         while (frame := await self._frames.get()) is not None:
+            self.position = frame.end
             yield frame
+        if self.left:
+            raise ChildGone("The server has left it.")
+
+    def settle(self, upto: int) -> None:
+        self.settled = max(self.settled, upto)
 
     async def write(self, line: str, *, timeout_s: float = 30.0) -> None:
         if self.exit is not None:
@@ -87,6 +105,8 @@ class ScriptedHandle:
             self.act(self, message)
         if message["type"] == "control_request" and self.answers_control:
             inner = {"subtype": "success", "request_id": message["request_id"]}
+            if answers := self.payloads.get(message["request"]["subtype"]):
+                inner |= answers.pop(0)
             self.say({"type": "control_response", "response": inner})
 
     def close_stdin(self) -> None:
@@ -126,6 +146,21 @@ class ScriptedLauncher:
     async def spawn(self, spawn: Spawn) -> ScriptedHandle:
         handle = ScriptedHandle(spawn)
         handle.answers_control, handle.act = self.answers_control, self.act
+        self.handles.append(handle)
+        return handle
+
+    async def attach(self, child_id: str, *, offset: int = 0) -> ScriptedHandle:
+        """The newest CLI again, as another server has it: its output from `offset` on."""
+        old = self.handles[-1]
+        handle = ScriptedHandle()
+        handle.argv, handle.child_id, handle.position = old.argv, old.child_id, offset
+        handle.answers_control, handle.act = self.answers_control, self.act
+        for frame in old.written:
+            if frame.end > offset:
+                handle.put(frame)
+        handle._end = old._end
+        if old.exit is not None:
+            handle.die(old.exit.code or 0, old.stderr)
         self.handles.append(handle)
         return handle
 

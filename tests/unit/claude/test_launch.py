@@ -187,3 +187,11 @@ def test_the_program_is_found_where_people_install_it(tmp_path: Any) -> None:
         find_program(settings, around, not_below=project)
     assert missing.value.hint is not None
     assert "npm install" in missing.value.hint
+
+
+def test_an_id_of_our_own_is_looked_at_only_where_it_is_used() -> None:
+    resumed = make_request(provider_session_id=OLD)
+    assert session_start(resumed, "no uuid").session_id == OLD
+    for given in ({}, {"provider_session_id": OLD, "fork": True}, {"provider_session_id": "-x"}):
+        with pytest.raises(ProviderError):
+            session_start(make_request(**given), "no uuid")

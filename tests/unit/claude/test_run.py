@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,83 +13,14 @@ from jupyter_agentchat.errors import (
     SessionRejected,
 )
 from jupyter_agentchat.process.framing import Oversize, Torn
-from jupyter_agentchat.protocol.events import EventBody
-from jupyter_agentchat.protocol.resources import AskAnswer, RunRequest
-from jupyter_agentchat.providers.base import AdapterContext, RunContext
+from jupyter_agentchat.protocol.resources import AskAnswer
 from jupyter_agentchat.providers.claude import inbox as inbox_module
 from jupyter_agentchat.providers.claude import session as session_module
-from jupyter_agentchat.providers.claude.adapter import ClaudeAdapter
-from jupyter_agentchat.providers.claude.run import ClaudeRun
-from jupyter_agentchat.providers.settings import ProviderSettings
 from tests.goldens import TRANSCRIPTS, read_recording
 from tests.waiting import until
 
-from .scripted import ScriptedHandle, ScriptedLauncher, assistant, can_use_tool, init, result
-
-FIRST = "00000000-0000-4000-8000-000000000001"
-OLD = "845742ec-aec9-46c6-880e-f929255a787b"
-HELLO = assistant("m1", {"type": "text", "text": "Hello."})
-
-
-@dataclass
-class Stage:
-    """An adapter whose CLIs are scripted."""
-
-    adapter: ClaudeAdapter
-    launcher: ScriptedLauncher
-    project: Path
-    bodies: list[EventBody] = field(default_factory=list)
-
-    @property
-    def cli(self) -> ScriptedHandle:
-        """The newest CLI."""
-        return self.launcher.handles[-1]
-
-    async def start(self, *, never_completed: bool = False, **more: Any) -> ClaudeRun:
-        given = {"chat_id": "c", "run_id": "r", "prompt": "Do it", **more}
-        request = RunRequest.model_validate({"cwd": str(self.project), **given})
-        context = RunContext(trusted=True, first_session_id=FIRST, never_completed=never_completed)
-        return await self.adapter.start(request, context)
-
-    async def follow(self, run: ClaudeRun) -> list[str]:
-        """The types of all bodies to the end."""
-        async for step in run.steps():
-            self.bodies += step.bodies
-        return [body.type for body in self.bodies]
-
-
-@asynccontextmanager
-async def _stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    program = tmp_path / "claude"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o700)
-    launcher = ScriptedLauncher()
-    context = AdapterContext(
-        launcher=launcher,
-        environment={"PATH": "/usr/bin", "HOME": str(tmp_path)},
-        settings=ProviderSettings(command=(str(program),)),
-        scratch=tmp_path,
-    )
-    adapter = ClaudeAdapter(context)
-    try:
-        yield Stage(adapter, launcher, tmp_path)
-    finally:
-        await adapter.close()
-
-
-@pytest.fixture
-def play(tmp_path: Path) -> Callable[[Callable[[Stage], Any]], None]:
-    def play(act: Callable[[Stage], Any]) -> None:
-        async def whole() -> None:
-            async with _stage(tmp_path) as stage:
-                await act(stage)
-
-        asyncio.run(whole())
-
-    return play
-
-
-Play = Callable[[Callable[[Stage], Any]], None]
+from .scripted import ScriptedHandle, can_use_tool, init, result
+from .stage import HELLO, OLD, Play, Stage
 
 
 def test_introduction_and_prompt_are_sent_without_waiting(play: Play) -> None:

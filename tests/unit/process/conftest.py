@@ -6,41 +6,35 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
-import textwrap
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_agentchat.process.child import LocalChild
+from jupyter_agentchat.process.child import Child
 from jupyter_agentchat.process.identity import ProcessIdentity, identify, is_alive
 from jupyter_agentchat.process.ladder import Ladder
 from jupyter_agentchat.process.launcher import Spawn
 from jupyter_agentchat.process.local import LocalLauncher
+from jupyter_agentchat.process.reaper import end_child
+from jupyter_agentchat.process.spool import SpoolLauncher
+from tests.unit.process.programs import Server, python_argv, shell_argv
 
 QUICK = Ladder(0.05, 0.05, 2)
-
-
-def python_argv(code: str, *arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-I", "-S", "-u", "-c", textwrap.dedent(code), *arguments)
-
-
-def shell_argv(code: str) -> tuple[str, ...]:
-    return ("/bin/sh", "-c", textwrap.dedent(code))
 
 
 class Children:
     """Starts children in `directory` and stops them at the end of the block."""
 
-    def __init__(self, directory: Path, **options: Any) -> None:
-        self.launcher = LocalLauncher(**options)
+    def __init__(self, directory: Path, launcher: Any) -> None:
+        self.launcher = launcher
         self._directory = directory
         self._count = 0
 
-    async def start(self, argv: Sequence[str], **fields: Any) -> LocalChild:
+    async def start(self, argv: Sequence[str], **fields: Any) -> Child:
         self._count += 1
         complete: dict[str, Any] = {
             "cwd": self._directory,
@@ -49,29 +43,46 @@ class Children:
         } | fields
         return await self.launcher.spawn(Spawn(argv=argv, **complete))
 
-    async def python(self, code: str, *arguments: str, **fields: Any) -> LocalChild:
+    async def python(self, code: str, *arguments: str, **fields: Any) -> Child:
         return await self.start(python_argv(code, *arguments), **fields)
 
-    async def shell(self, code: str, **fields: Any) -> LocalChild:
+    async def shell(self, code: str, **fields: Any) -> Child:
         return await self.start(shell_argv(code), **fields)
 
 
 OpenChildren = Callable[..., contextlib.AbstractAsyncContextManager[Children]]
 
 
-@pytest.fixture
-def children(tmp_path: Path) -> OpenChildren:
-    """`async with children() as c: child = await c.python("print(1)")`."""
-
+def opener(directory: Path, make_launcher: Callable[..., Any]) -> OpenChildren:
     @contextlib.asynccontextmanager
     async def open_children(**options: Any) -> AsyncIterator[Children]:
-        opened = Children(tmp_path, **options)
+        opened = Children(directory, make_launcher(**options))
         try:
             yield opened
         finally:
             await opened.launcher.close(QUICK)
 
     return open_children
+
+
+@pytest.fixture(params=["pipes", "spool"])
+def children(tmp_path: Path, request: pytest.FixtureRequest) -> OpenChildren:
+    """`async with children() as c: child = await c.python("print(1)")`, with each launcher."""
+    if request.param == "pipes":
+        return opener(tmp_path, LocalLauncher)
+    return opener(tmp_path, partial(SpoolLauncher, tmp_path / "spool"))
+
+
+@pytest.fixture
+def piped_children(tmp_path: Path) -> OpenChildren:
+    """The same with pipes only: for what is a matter of pipes."""
+    return opener(tmp_path, LocalLauncher)
+
+
+@pytest.fixture
+def spooled_children(tmp_path: Path) -> OpenChildren:
+    """The same with spool files only, below `spool`."""
+    return opener(tmp_path, partial(SpoolLauncher, tmp_path / "spool"))
 
 
 @pytest.fixture
@@ -116,3 +127,32 @@ def run() -> Callable[..., Any]:
         return asyncio.run(bounded())
 
     return run_in_time
+
+
+@pytest.fixture
+def spool_root(tmp_path: Path) -> Iterator[Path]:
+    """Where run directories are; whatever still runs of them ends with the test."""
+    root = tmp_path / "spool"
+    yield root
+
+    async def end_all() -> None:
+        await asyncio.gather(*(end_child(each.name, None, each, term_s=0) for each in left))
+
+    left = list(root.iterdir()) if root.is_dir() else []
+    if left:
+        asyncio.run(end_all())
+
+
+@pytest.fixture
+def serve(spool_root: Path) -> Iterator[Callable[..., Server]]:
+    """`serve(argv, **options)` starts a server that starts that agent; to be killed."""
+    servers: list[Server] = []
+
+    def begin(argv: Sequence[str], **options: Any) -> Server:
+        servers.append(Server(spool_root, argv, **options))
+        return servers[-1]
+
+    yield begin
+    for server in servers:
+        if server.is_running:
+            server.kill()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jupyter_agentchat.errors import ProcessExited, ProviderTimeout
-from jupyter_agentchat.process.child import LocalChild
+from jupyter_agentchat.process.child import Child
 from jupyter_agentchat.process.framing import Line, Oversize, Torn
 from jupyter_agentchat.process.identity import ProcessIdentity
 from jupyter_agentchat.process.ladder import Exit
@@ -19,14 +19,14 @@ from jupyter_agentchat.process.ladder import Exit
 Run = Callable[..., Any]
 
 
-async def texts(child: LocalChild) -> list[str]:
+async def texts(child: Child) -> list[str]:
     return [frame.text async for frame in child.lines() if isinstance(frame, Line)]
 
 
-async def filled_bytes(child: LocalChild) -> int:
+async def filled_bytes(child: Child) -> int:
     """How much is buffered once no more arrives."""
     before = -1
-    while (now := child._pipes.buffered_bytes) != before or not now:
+    while (now := child._streams.buffered_bytes) != before or not now:
         before = now
         await asyncio.sleep(0.1)
     return now
@@ -152,11 +152,13 @@ def test_a_flood_on_stderr_does_not_block_the_child_and_its_end_is_kept(
     run(scenario())
 
 
-def test_a_stalled_consumer_stops_the_child_and_bounds_our_memory(children: Any, run: Run) -> None:
+def test_a_stalled_consumer_stops_the_child_and_bounds_our_memory(
+    piped_children: Any, run: Run
+) -> None:
     limit, count = 256 * 1024, 400
 
     async def scenario() -> None:
-        async with children(buffer_limit_bytes=limit) as c:
+        async with piped_children(buffer_limit_bytes=limit) as c:
             child = await c.python(
                 f"""
                 import sys
@@ -174,10 +176,10 @@ def test_a_stalled_consumer_stops_the_child_and_bounds_our_memory(children: Any,
 
 
 def test_exit_is_seen_and_the_rest_kept_while_the_consumer_is_stalled(
-    children: Any, run: Run
+    piped_children: Any, run: Run
 ) -> None:
     async def scenario() -> None:
-        async with children(buffer_limit_bytes=64 * 1024) as c:
+        async with piped_children(buffer_limit_bytes=64 * 1024) as c:
             child = await c.python("while True: print('y' * 1000)")
             assert await filled_bytes(child) > 64 * 1024
             child.signal(signal.SIGKILL)
@@ -256,16 +258,16 @@ def test_writing_to_a_child_that_dies_under_it_says_so(children: Any, run: Run) 
 
 
 def test_writing_to_a_child_that_does_not_read_ends_with_a_deadline_and_piles_nothing_up(
-    children: Any, run: Run
+    piped_children: Any, run: Run
 ) -> None:
     async def scenario() -> None:
-        async with children() as c:
+        async with piped_children() as c:
             child = await c.shell("trap '' TERM; echo up; sleep 60")
             await anext(child.lines())
             for _ in range(3):
                 with pytest.raises(ProviderTimeout):
                     await child.write("x" * 1_000_000, timeout_s=0.05)
-            pipe = child._pipes._transport.get_pipe_transport(0)
+            pipe = child._streams._transport.get_pipe_transport(0)
             assert pipe.get_write_buffer_size() <= 1_000_001
 
     run(scenario())

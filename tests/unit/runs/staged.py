@@ -27,7 +27,14 @@ from jupyter_agentchat.protocol.resources import (
     RunRequest,
 )
 from jupyter_agentchat.protocol.words import Permission
-from jupyter_agentchat.providers.base import Adapter, AgentRun, RunContext, Scope, Step
+from jupyter_agentchat.providers.base import (
+    Adapter,
+    AgentRun,
+    ChildMark,
+    RunContext,
+    Scope,
+    Step,
+)
 from jupyter_agentchat.runs.hooks import HubHooks
 from jupyter_agentchat.runs.hub import Hub
 from jupyter_agentchat.runs.plan import RunPlan
@@ -55,8 +62,8 @@ class StagedRun:
         self.closed = False
         self.permissions: list[Permission] = []
 
-    def emit(self, *bodies: EventBody) -> None:
-        self._queue.put_nowait(Step(bodies))
+    def emit(self, *bodies: EventBody, offset: int | None = None) -> None:
+        self._queue.put_nowait(Step(bodies, offset))
 
     def end(self, *bodies: EventBody) -> None:
         self.emit(*bodies)
@@ -86,6 +93,8 @@ class StagedRun:
         else:
             self.end(Complete(outcome="cancelled"))
 
+    can_steer = False
+
     async def steer(self, text: str, attachments: list[Attachment]) -> bool:
         return False
 
@@ -99,11 +108,17 @@ class StagedAdapter:
 
     id = name = "staged"
     scope = Scope.CHAT
+    rewinder = None
+    forker = None
 
     def __init__(self) -> None:
         self.runs: list[StagedRun] = []
+        self.mark: ChildMark | None = None
+        """Where a start says that the run's child stands."""
         self.starting: list[Callable[[], Awaitable[None]]] = []
         self.requests: list[tuple[RunRequest, RunContext]] = []
+        self.attached: list[tuple[RunRequest, RunContext, ChildMark]] = []
+        self.attaching: Callable[[], Awaitable[None]] | None = None
         self.closed_chats: list[str] = []
         self.closing: Callable[[], Awaitable[None]] | None = None
 
@@ -115,6 +130,14 @@ class StagedAdapter:
         self.requests.append((request, context))
         if self.starting:
             await self.starting.pop(0)()
+        if self.mark is not None:
+            await context.on_child(self.mark)
+        return self.runs.pop(0)
+
+    async def attach(self, request: RunRequest, context: RunContext, mark: ChildMark) -> AgentRun:
+        self.attached.append((request, context, mark))
+        if self.attaching is not None:
+            await self.attaching()
         return self.runs.pop(0)
 
     async def close_chat(self, chat_id: str) -> None:
@@ -164,19 +187,44 @@ class Stage:
     def __init__(self, *, max_runs: int = 4) -> None:
         self.store = FullDisk()
         self.adapter = StagedAdapter()
-        self.hub = Hub(self.store, self._adapter_for, max_runs=max_runs, holder="here/")
         self.told: list[tuple[str, object]] = []
-        self.hub.connect(
+        self.reaped: list[frozenset[str]] = []
+        self.children: set[str] = set()
+        """Those that a next server may attach to."""
+        self.alive = {"here/", "next/"}
+        self._max_runs = max_runs
+        self.hub = self.make_hub("here/")
+        self.add_chat("c")
+        self._count = 0
+        self.finding: Callable[[], Awaitable[None]] | None = None
+
+    def make_hub(self, holder: str) -> Hub:
+        """A server on the stage's store."""
+        hub = Hub(
+            self.store,
+            self._adapter_for,
+            max_runs=self._max_runs,
+            holder=holder,
+            reap=self._reap,
+            known_child=self.children.__contains__,
+            lives=self.alive.__contains__,
+        )
+        hub.connect(
             HubHooks(
                 chat_changed=lambda chat_id: self.told.append(("changed", chat_id)),
                 session=lambda chat_id, session: self.told.append(("session", session)),
                 finished=lambda chat_id, complete: self.told.append(("finished", complete)),
-                progress=lambda: None,
+                progress=lambda: self.told.append(("progress", None)),
             )
         )
-        self.add_chat("c")
-        self._count = 0
-        self.finding: Callable[[], Awaitable[None]] | None = None
+        return hub
+
+    def die(self) -> None:
+        """The server `here/` is killed: nothing that it does is stored any more."""
+        self.alive.discard("here/")
+
+    async def _reap(self, spare: frozenset[str]) -> None:
+        self.reaped.append(spare)
 
     def add_chat(self, chat_id: str) -> None:
         chat = Chat(id=chat_id, provider="staged", created=now(), updated=now())

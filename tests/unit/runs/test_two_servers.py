@@ -13,7 +13,7 @@ from jupyter_agentchat.protocol.base import now
 from jupyter_agentchat.protocol.events import RunStarted, ToolUseStart, User
 from jupyter_agentchat.protocol.resources import Chat
 from jupyter_agentchat.protocol.tools import OtherInput
-from jupyter_agentchat.runs import hub as hub_module
+from jupyter_agentchat.runs import control
 from jupyter_agentchat.runs.hub import Hub
 from jupyter_agentchat.runs.ledger import holder_alive, own_holder
 from jupyter_agentchat.runs.recovery import close_interrupted, orphaned
@@ -29,7 +29,6 @@ def test_a_second_server_is_refused_and_told_who_holds_the_chat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     living = {"first/"}
-    monkeypatch.setattr(hub_module, "holder_alive", lambda holder: holder in living)
 
     async def scenario() -> None:
         stores = [open_store(tmp_path / "data", served_root=tmp_path / "root") for _ in range(2)]
@@ -39,7 +38,7 @@ def test_a_second_server_is_refused_and_told_who_holds_the_chat(
             return adapter
 
         first, second = (
-            Hub(store, adapter_for, max_runs=2, holder=name)
+            Hub(store, adapter_for, max_runs=2, holder=name, lives=living.__contains__)
             for store, name in zip(stores, ("first/", "second/"), strict=True)
         )
         chat = Chat(id="c", provider="staged", created=now(), updated=now())
@@ -53,7 +52,7 @@ def test_a_second_server_is_refused_and_told_who_holds_the_chat(
         assert busy.value.details["holder"] == "first/"
         async with second.held("c"):
             pass  # first/ is another host: it may be gone for good
-        monkeypatch.setattr(hub_module, "is_of_this_host", lambda _holder: True)
+        monkeypatch.setattr(control, "is_of_this_host", lambda _holder: True)
         with pytest.raises(Busy):  # nor may it be deleted under the first one
             async with second.held("c"):
                 pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from jupyter_agentchat.store.attention import FILE_NAME, needs_attention
 from jupyter_agentchat.store.base import ChildRecord, RunRecord
-from jupyter_agentchat.store.conformance_samples import record
+from jupyter_agentchat.store.conformance_samples import queued, record
 from jupyter_agentchat.store.sqlite import open_store
 
 
@@ -53,6 +54,18 @@ def test_a_child_that_was_left_behind_needs_its_server(data_dir: Path, view: Pat
     )  # fmt: skip
     store.close()
     assert needs_attention(data_dir, view)
+
+
+def test_a_prompt_whose_turn_has_come_needs_its_server(data_dir: Path, view: Path) -> None:
+    with closing(open_store(data_dir)) as store:
+        store.create_chat(record("a"))
+        store.enqueue(queued("a", "1"))
+        assert needs_attention(data_dir, view)
+        store.pause_queue("a", "stopped")
+        assert not needs_attention(data_dir, view)
+        store.pause_queue("a", None)
+        store.delete_chat("a", when="2026-01-01T00:00:00.000Z")
+        assert not needs_attention(data_dir, view)
 
 
 def test_a_damaged_store_is_opened_at_once_so_that_it_is_said(data_dir: Path, view: Path) -> None:

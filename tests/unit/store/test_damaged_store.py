@@ -11,16 +11,18 @@ from random import Random
 
 import pytest
 
-from jupyter_agentchat.errors import StorageError
+from jupyter_agentchat.errors import NotFound, StorageError
 from jupyter_agentchat.store import sqlite_database
-from jupyter_agentchat.store.base import Store, StoredEvent, TrustRecord
-from jupyter_agentchat.store.conformance_samples import notice, prompt, record, run_of
+from jupyter_agentchat.store.base import DraftRecord, PersonMarks, Store, StoredEvent, TrustRecord
+from jupyter_agentchat.store.conformance_samples import notice, prompt, queued, record, run_of
 from jupyter_agentchat.store.filesystem import beside
+from jupyter_agentchat.store.keyed_rows import queue_row
 from jupyter_agentchat.store.migrations import PAGE_SIZE
 from jupyter_agentchat.store.salvage import KEYS
 from jupyter_agentchat.store.sqlite import FILE_NAME, SqliteStore, open_store
 
 CHATS = ("a", "b", "c")
+QUEUED = [f"q{number}" for number in range(12) if number not in (3, 5)]
 OURS = {"event_damaged", "events_lost"}
 """Notices that stand for what is no longer there."""
 
@@ -40,6 +42,14 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.put_blob("b", b"blob" * 5000, "text/plain")
         store.save_selection("owner", {"provider": "tour"})
         store.remember_prompt("c", "owner", "old", {"run_id": "gone"})
+        for number in range(12):
+            store.enqueue(queued("b", f"q{number}", f"wait {number} " + "long " * number * 20))
+        store.unqueue("b", "q3")
+        store.start_run(run_of("b", "from-queue"), [prompt("wait 5")], queued="q5")
+        store.append("b", [notice()], run_id="from-queue", outcome="completed")
+        store.save_draft("c", "owner", "first", "[]", 0)
+        store.save_draft("c", "owner", "typed and not sent", "[]", 1)
+        store.save_marks("c", "owner", PersonMarks(read_seq=7, pinned=True))
     return data_dir
 
 
@@ -162,6 +172,51 @@ def test_a_ruined_header_costs_nothing(data_dir: Path, pristine: Path) -> None:
         assert store.selection("owner") == {"provider": "tour"}
         assert store.find_prompt("c", "owner", "old") == {"run_id": "gone"}
         assert store.turns_before("a", None, turns=2).first_seq == 79
+        _expect_what_persons_typed(store)
+
+
+def _expect_what_persons_typed(store: Store) -> None:
+    assert [item.id for item in store.queue("b")] == QUEUED
+    assert store.queue("b")[-1].text.startswith("wait 11 long")
+    assert store.queue_pause("b") == "restarted"  # an item may be an older copy: a person looks
+    assert store.draft("c", "owner") == DraftRecord("typed and not sent", "[]", 2)
+    assert store.marks("c", "owner") == PersonMarks(read_seq=7, pinned=True)
+
+
+def test_what_persons_typed_is_found_on_its_pages_when_no_tree_leads_there(data_dir: Path) -> None:
+    path = data_dir / FILE_NAME
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        for table in ("queue", "drafts", "marks"):
+            connection.execute("DELETE FROM sqlite_master WHERE name = ?", (table,))
+        connection.commit()
+    _overwrite_header(path)
+    with closing(_open(data_dir)) as store:
+        _expect_what_persons_typed(store)
+
+
+def test_an_older_copy_of_a_prompt_that_has_run_does_not_wait_again(data_dir: Path) -> None:
+    with sqlite3.connect(data_dir / FILE_NAME) as connection:
+        stale = queue_row(queued("b", "q5"), 99)
+        connection.execute("INSERT INTO queue VALUES (?, ?, ?, ?, ?)", stale)
+    connection.close()
+    _overwrite_header(data_dir / FILE_NAME)
+    with closing(_open(data_dir)) as store:
+        assert [item.id for item in store.queue("b")] == QUEUED
+
+
+def test_a_queued_prompt_with_a_flipped_bit_is_never_sent(data_dir: Path) -> None:
+    path = data_dir / FILE_NAME
+    data = bytearray(path.read_bytes())
+    at = 0
+    while (at := data.find(b"wait 7 long", at)) >= 0:
+        data[at] ^= 1
+        at += 1
+    path.write_bytes(data)
+    with closing(_open(data_dir)) as store:
+        assert [item.id for item in store.queue("b")] == [name for name in QUEUED if name != "q7"]
+        with pytest.raises(NotFound):
+            store.start_run(run_of("b", "again"), [prompt()], queued="q7")
 
 
 def test_damage_in_one_chat_leaves_the_others_whole_and_shows_the_hole(
@@ -190,7 +245,7 @@ def test_a_chat_whose_settings_are_lost_keeps_its_events(data_dir: Path) -> None
     with closing(_open(data_dir)) as store:
         found = store.chat("b")
         assert (found.chat.title, found.chat.owner) == ("Recovered chat", "owner")
-        assert len(_events(store, "b")) == 81
+        assert len(_events(store, "b")) == 83
         assert "Title and settings" in _events(store, "b")[-1].body_json
 
 
@@ -206,6 +261,7 @@ def test_a_random_damage_never_shows_an_event_that_was_not_stored(
         _patch(path, random.randrange(size), random.randbytes(random.choice([1, 1, 40])))
     evidence = path.read_bytes()
     with closing(_open(data_dir)) as store:
+        assert {item.id for item in store.queue("b")} <= {*QUEUED, "q3"}  # never what has run
         for chat_id in CHATS:
             try:
                 found = _events(store, chat_id)
@@ -225,7 +281,7 @@ def test_a_flipped_bit_in_a_text_is_said_in_its_place(data_dir: Path) -> None:
     _patch(path, path.read_bytes().index(b"b20 long", leaf) + 3, b"\xff")
     with closing(_open(data_dir)) as store:
         found = _events(store, "b")
-        assert [event.seq for event in found] == list(range(1, 81))
+        assert [event.seq for event in found] == list(range(1, 83))
         damaged = [event for event in found if _is_ours(event)]
         assert len(damaged) == 1
         assert damaged[0].body() is not None
@@ -297,7 +353,8 @@ def test_a_second_damage_does_not_overwrite_the_first(data_dir: Path) -> None:
 
 
 def test_every_table_is_salvaged_or_derived(data_dir: Path) -> None:
-    derived = {"meta", "migrations", "events", "turns", "cuts"}
+    derived = {"meta", "migrations", "events", "turns", "cuts", "queue_pauses"}
     with closing(_open(data_dir)) as store:
         rows = store.database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-    assert {name for (name,) in rows} == derived | set(KEYS)
+    names = {name for (name,) in rows if name not in ("texts", "unindexed")}
+    assert {name for name in names if not name.startswith("search")} == derived | set(KEYS)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,42 +13,10 @@ from typing import Any
 from jupyter_agentchat.store.base import StoredEvent
 from jupyter_agentchat.store.conformance_samples import record
 from jupyter_agentchat.store.sqlite import SqliteStore, open_store
+from tests.unit.store.writers import writers_of
 
-WRITER = Path(__file__).with_name("writer.py")
+WRITER = "writer"
 KILLS = 30
-
-
-class _Writers:
-    """The process that forks writers; lines come from whichever of them writes."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def start(self, chat_id: str, seed: int, count: int = 0) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{chat_id} {seed} {count}\n")
-        self._process.stdin.flush()
-
-    def line(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        text = self._process.stdout.readline()
-        assert text, "the writer is gone"
-        found: dict[str, Any] = json.loads(text)
-        return found
-
-
-@contextmanager
-def _writers(data_dir: Path) -> Iterator[_Writers]:
-    with subprocess.Popen(
-        [sys.executable, str(WRITER), str(data_dir)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        yield _Writers(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(timeout=10) == 0
 
 
 def _all_events(store: SqliteStore, chat_id: str) -> list[StoredEvent]:
@@ -76,7 +41,7 @@ def test_thirty_killed_servers_lose_nothing_that_a_client_was_shown(tmp_path: Pa
         store.create_chat(record("chat"))
     random = Random(2)
     shown: dict[int, dict[str, Any]] = {}
-    with _writers(data_dir) as writers:
+    with writers_of(WRITER, data_dir) as writers:
         for kill in range(KILLS):
             writers.start("chat", kill)
             pid = writers.line()["pid"]
@@ -113,7 +78,7 @@ def test_two_servers_on_one_chat_never_use_a_number_twice(tmp_path: Path) -> Non
     each = 300
     seqs: list[int] = []
     ended = 0
-    with _writers(data_dir) as writers:
+    with writers_of(WRITER, data_dir) as writers:
         writers.start("chat", 1, each)
         writers.start("chat", 2, each)
         while ended < 2:

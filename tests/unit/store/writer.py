@@ -1,7 +1,8 @@
 """A server that can be killed: appends to a store and says on stdout what was acknowledged.
 
-Run as `python writer.py DATA_DIR`. Each line on stdin, `CHAT SEED COUNT`, forks one writer of the
-store (the imports are paid once); its first line on stdout is its pid. COUNT 0 means without end.
+Run as `python -m tests.unit.store.writer DATA_DIR`. Each line on stdin, `CHAT SEED COUNT`, forks a
+writer of the store (the imports are paid once); its first line on stdout is its pid. COUNT 0 means
+without end.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import json
 import os
 import signal
 import sys
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -48,17 +51,23 @@ def write(data_dir: Path, chat_id: str, seed: int, count: int) -> None:
     store.close()
 
 
-def main() -> None:
+def serve(data_dir: Path, work: Callable[[Path, str, int, int], None]) -> None:
+    """Fork one server for each line on stdin."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     for line in sys.stdin:
         chat_id, seed, count = line.split()
         pid = os.fork()
         if pid == 0:
             say(pid=os.getpid())
-            write(Path(sys.argv[1]), chat_id, int(seed), int(count))
-            say(done=os.getpid())
-            os._exit(0)
+            try:
+                work(data_dir, chat_id, int(seed), int(count))
+                say(done=os.getpid())
+            except BaseException:
+                say(failed=traceback.format_exc())
+                raise
+            finally:
+                os._exit(0)
 
 
 if __name__ == "__main__":
-    main()
+    serve(Path(sys.argv[1]), write)

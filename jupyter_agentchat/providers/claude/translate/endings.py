@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ....protocol.events import Complete, Error, EventBody, Usage
+from ....protocol.events import Complete, Error, EventBody, Notice, Usage
 from ....protocol.words import ErrorCode
 from ..wire import Json, float_of, int_of, object_of, objects_of, text_of, texts_of, true_at
 
 SIGN_IN_HINT: Final = "Run `claude auth login` in a terminal, then send the prompt again."
 
-_LOST_STATES = frozenset({"cancelled", "discarded", "refused"})
 _NO_RESULT = "The agent stopped without an answer."
 
 
@@ -42,24 +42,6 @@ _UNKNOWN: Final = _Cause("provider_error", "Send the prompt again, or start a ne
 _MESSAGES: Final = {"error_max_turns": "The agent reached its limit of steps for one turn."}
 
 
-def ends_turn(message: Json, prompt_uuid: str) -> bool:
-    """Whether `message` ends the turn of the prompt `prompt_uuid`.
-
-    A turn that the CLI began by itself has a result of its own, which names no prompt. A prompt
-    that was cancelled while it still waited gets no result at all, only its lifecycle line.
-    """
-    kind = text_of(message, "type")
-    if kind == "command_lifecycle":
-        state = text_of(message, "state")
-        return text_of(message, "command_uuid") == prompt_uuid and state in _LOST_STATES
-    if kind != "result":
-        return False
-    answered = texts_of(message, "user_message_uuids")
-    if answered:
-        return prompt_uuid in answered
-    return not object_of(message, "origin")
-
-
 def was_aborted(result: Json) -> bool:
     """Whether somebody stopped the turn: the CLI calls that an error, and sometimes a success."""
     return text_of(result, "terminal_reason").startswith("aborted")
@@ -73,32 +55,58 @@ def is_api_error(assistant: Json) -> bool:
     )
 
 
-def ending(message: Json, api_error: Json) -> list[EventBody]:
-    """The bodies that end a turn; `api_error` is the last such `assistant` line, or empty."""
+def ending(message: Json, api_error: Json, earlier: Sequence[Json] = ()) -> list[EventBody]:
+    """The bodies that end a run.
+
+    `api_error` is the last such `assistant` line, or empty; `earlier` are the results of the turns
+    before, of a run that a steered message gave more than one.
+    """
     if text_of(message, "type") == "command_lifecycle":
-        return [Complete(outcome="cancelled")]
-    usage = _usage(message)
+        if not earlier:
+            return [Complete(outcome="cancelled")]
+        message, earlier = earlier[-1], earlier[:-1]
+    results = [*earlier, message]
+    usage = _total([usage for usage in map(_usage, results) if usage])
     bodies: list[EventBody] = [usage] if usage else []
     if was_aborted(message):
-        bodies.append(_complete("cancelled", message, usage))
+        bodies.append(_complete("cancelled", results, usage))
     elif true_at(message, "is_error"):
-        bodies += [_error(message, api_error), _complete("failed", message, usage)]
+        bodies += [_error(message, api_error), _complete("failed", results, usage)]
     else:
         # `subtype` says success for failed calls too
-        bodies.append(_complete("completed", message, usage))
+        bodies.append(_complete("completed", results, usage))
     return bodies
 
 
-def _complete(outcome: str, message: Json, usage: Usage | None) -> Complete:
+def turn_between(message: Json, api_error: Json) -> list[EventBody]:
+    """What a turn leaves that ended with more of its run to come: only a failure is told."""
+    if was_aborted(message) or not true_at(message, "is_error"):
+        return []
+    failed = _error(message, api_error)
+    return [Notice(level="error", code=failed.code, text=failed.message)]
+
+
+def _complete(outcome: str, results: list[Json], usage: Usage | None) -> Complete:
     return Complete.model_validate(
         {
             "outcome": outcome,
             "usage": usage,
             "cost_usd": usage.cost_usd if usage else None,
-            "duration_ms": int_of(message, "duration_ms"),
-            "num_turns": int_of(message, "num_turns"),
+            "duration_ms": _sum(results, "duration_ms"),
+            "num_turns": _sum(results, "num_turns"),
         }
     )
+
+
+def _total(usages: list[Usage]) -> Usage | None:
+    if len(usages) < 2:
+        return usages[0] if usages else None
+    total: dict[str, float] = {}
+    for usage in usages:
+        for name, value in usage.model_dump(exclude_none=True).items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                total[name] = round(total.get(name, 0) + value, 9)
+    return Usage.model_validate(total)
 
 
 def _usage(result: Json) -> Usage | None:

@@ -12,7 +12,8 @@ from ....protocol.events import AskResolved, EventBody, Notice, Session
 from ..wire import Json, int_of, object_of, objects_of, parse, sound_id, text_of, texts_of, true_at
 from .asks import OpenAsk, open_ask
 from .calls import ToolCalls
-from .endings import ending, ends_turn, is_api_error
+from .commands import Commands
+from .endings import ending, is_api_error, turn_between
 from .notices import system_bodies
 from .places import Places
 from .text import TextStream
@@ -21,7 +22,6 @@ PROVIDER = "claude"
 
 _IGNORED = frozenset(
     {
-        "command_lifecycle",  # our own prompt's way through the CLI's queue
         "control_response",
         "control_request",  # all but can_use_tool are answered elsewhere
         "keep_alive",
@@ -51,7 +51,8 @@ class Translator:
         """Whether the CLI opened the conversation; a refused resume ends before that."""
         self.asks: dict[str, OpenAsk] = {}
         """The asks that wait for an answer; who answers takes theirs out."""
-        self._turn = turn
+        self.commands = Commands(turn.prompt_uuid)
+        self._results: list[Json] = []
         self._places = Places(turn.cwd)
         self._text = TextStream()
         self._calls = ToolCalls(self._places)
@@ -70,10 +71,11 @@ class Translator:
         """`feed` for a line that was parsed already."""
         if self.finished:
             return ()
-        if ends_turn(message, self._turn.prompt_uuid):
+        if self.commands.ends(message):
             self.finished = True
             moved = self._session_moved(text_of(message, "session_id"))
-            return (*moved, *self._calls.abandon(), *ending(message, self._api_error))
+            end = ending(message, self._api_error, self._results)
+            return (*moved, *self._calls.abandon(), *self._told_of(message), *end)
         return tuple(self._bodies(message))
 
     def _bodies(self, message: Json) -> list[EventBody]:
@@ -96,10 +98,26 @@ class Translator:
             case "conversation_reset":
                 return self._reset(text_of(message, "new_conversation_id"))
             case "result":
-                pass  # of a turn that the CLI began by itself
+                return self._between(message)
+            case "command_lifecycle":
+                return self._told_of(message)
             case kind if kind not in _IGNORED:
                 self._note_unknown(kind)
         return []
+
+    def _between(self, result: Json) -> list[EventBody]:
+        """A turn ended, and the run did not."""
+        if not self.commands.is_own_result(result):
+            return []  # of a turn that the CLI began by itself
+        self._results.append(result)
+        failed, self._api_error = self._api_error, {}
+        return [*self._calls.abandon(), *turn_between(result, failed)]
+
+    def _told_of(self, message: Json) -> list[EventBody]:
+        if not self.commands.lost(message):
+            return []
+        text = "Claude Code did not take a message that was sent into its turn."
+        return [Notice(level="warning", code="steer_lost", text=text)]
 
     def _streamed(self, event: Json, parent: str) -> list[EventBody]:
         if parent:

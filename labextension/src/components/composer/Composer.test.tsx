@@ -13,6 +13,10 @@ function Writing(props: Partial<IComposerProps>) {
   return (
     <Composer
       placeholder="Message Claude Code"
+      attachments={[]}
+      verb="send"
+      second={null}
+      onRemoveAttachment={() => undefined}
       sendKey="enter"
       blocked={null}
       sending={false}
@@ -121,6 +125,9 @@ describe('focus', () => {
   it('goes into the field when asked for, and not by itself', () => {
     const props: IComposerProps = {
       text: '',
+      attachments: [],
+      verb: 'send',
+      second: null,
       placeholder: '',
       sendKey: 'enter',
       blocked: null,
@@ -128,6 +135,7 @@ describe('focus', () => {
       focusRequest: 0,
       onChange: vi.fn(),
       onSend: vi.fn(),
+      onRemoveAttachment: vi.fn(),
     };
     const { rerender } = render(<Composer {...props} />);
     const field = screen.getByRole('textbox');

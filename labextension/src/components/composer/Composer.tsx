@@ -1,13 +1,30 @@
-/** The message field with its Send button. Holds no text of its own: the draft lives in the chat's store. */
+/** The message field with its verbs. Holds no text of its own: the draft lives in the chat's store. */
 import { useEffect, useId, useRef, useState } from 'react';
 
+import type { Attachment } from '../../protocol/generated';
+import { DraftChip } from '../common/AttachmentChip';
 import { Button } from '../common/Button';
-import { useTrans } from '../common/trans';
+import { useTrans, type Trans } from '../common/trans';
+import type { IconName } from '../icons';
 import { isSendKey, type SendKey } from './composerKeys';
 import { useAutoGrow } from './useAutoGrow';
 
+/** `queue`: the prompt waits until those before it are done. */
+export type Verb = 'send' | 'queue';
+
+/** A second button beside the main one. */
+export interface ISecondVerb {
+  label: string;
+  icon: IconName;
+  title: string;
+  onUse: (text: string) => void;
+}
+
 export interface IComposerProps {
   text: string;
+  attachments: readonly Attachment[];
+  verb: Verb;
+  second: ISecondVerb | null;
   /** "Message Claude Code" */
   placeholder: string;
   sendKey: SendKey;
@@ -21,13 +38,28 @@ export interface IComposerProps {
   whenEmpty?: string | undefined;
   onChange: (text: string) => void;
   onSend: (text: string) => void;
+  onRemoveAttachment: (id: string) => void;
+}
+
+function verbWords(verb: Verb, sendKey: SendKey, trans: Trans): { label: string; title: string } {
+  const byEnter = sendKey === 'enter';
+  return verb === 'queue'
+    ? {
+        label: trans.__('Queue prompt'),
+        title: byEnter ? trans.__('Queue prompt (Enter)') : trans.__('Queue prompt (Ctrl+Enter)'),
+      }
+    : {
+        label: trans.__('Send'),
+        title: byEnter ? trans.__('Send (Enter)') : trans.__('Send (Ctrl+Enter)'),
+      };
 }
 
 export function Composer(props: IComposerProps): React.JSX.Element {
-  const { text, placeholder, sendKey, blocked, sending, focusRequest, onChange, onSend } = props;
+  const { text, attachments, placeholder, verb, second, sendKey, blocked, sending } = props;
+  const { focusRequest, onChange } = props;
   const trans = useTrans();
   const hintId = useId();
-  const area = useAutoGrow(text);
+  const area = useAutoGrow(text, placeholder);
   // shown once somebody has tried: a reason that nobody asked for is noise
   const [tried, setTried] = useState(false);
   const hint = tried ? blocked : null;
@@ -41,15 +73,18 @@ export function Composer(props: IComposerProps): React.JSX.Element {
   }, [area, focusRequest]);
 
   const prompt = text.trim() === '' ? (props.whenEmpty ?? null) : text;
-  const send = () => {
+  const attempt = (act: (text: string) => void) => {
     if (blocked) {
       setTried(true);
     } else if (prompt !== null && !sending) {
       setTried(false);
-      onSend(prompt);
+      act(prompt);
       area.current?.focus();
     }
   };
+  const send = () => attempt(props.onSend);
+  const off = blocked !== null || prompt === null || sending;
+  const words = verbWords(verb, sendKey, trans);
   const onKeyDown = (event: React.KeyboardEvent) => {
     // keyCode is the only sign that Safari gives of a key that ended a composition
     // eslint-disable-next-line @typescript-eslint/no-deprecated
@@ -66,6 +101,18 @@ export function Composer(props: IComposerProps): React.JSX.Element {
   };
   return (
     <div className="ac-composer">
+      {attachments.length === 0 ? null : (
+        <ul className="ac-plain ac-composer-chips" aria-label={trans.__('Attachments')}>
+          {attachments.map(attachment => (
+            <li key={attachment.id}>
+              <DraftChip
+                attachment={attachment}
+                onRemove={() => props.onRemoveAttachment(attachment.id)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
       <textarea
         ref={area}
         className="ac-composer-text"
@@ -81,19 +128,30 @@ export function Composer(props: IComposerProps): React.JSX.Element {
         <span id={hintId} className="ac-composer-hint ac-quiet ac-small ac-grow" role="status">
           {hint}
         </span>
+        {second === null ? null : (
+          <Button
+            small
+            icon={second.icon}
+            className="ac-second"
+            aria-label={second.label}
+            aria-disabled={off}
+            title={blocked ?? second.title}
+            onClick={() => attempt(second.onUse)}
+          >
+            {second.label}
+          </Button>
+        )}
         <Button
           small
           kind="primary"
-          icon="arrowUp"
+          icon={verb === 'queue' ? 'checklist' : 'arrowUp'}
           className="ac-send"
-          aria-disabled={blocked !== null || prompt === null || sending}
-          title={
-            blocked ??
-            (sendKey === 'enter' ? trans.__('Send (Enter)') : trans.__('Send (Ctrl+Enter)'))
-          }
+          aria-label={words.label}
+          aria-disabled={off}
+          title={blocked ?? words.title}
           onClick={send}
         >
-          {trans.__('Send')}
+          {words.label}
         </Button>
       </div>
     </div>

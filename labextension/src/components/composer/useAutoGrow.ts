@@ -1,7 +1,10 @@
-/** Makes a textarea as high as its text; its `max-height` in CSS limits it. */
+/** Makes a textarea as high as its text, or as its placeholder; its `max-height` in CSS limits it. */
 import { useLayoutEffect, useRef } from 'react';
 
-export function useAutoGrow(text: string): React.RefObject<HTMLTextAreaElement> {
+export function useAutoGrow(
+  text: string,
+  placeholder?: string,
+): React.RefObject<HTMLTextAreaElement> {
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     const node = area.current;
@@ -9,6 +12,6 @@ export function useAutoGrow(text: string): React.RefObject<HTMLTextAreaElement> 
       node.style.height = 'auto';
       node.style.height = `${node.scrollHeight}px`;
     }
-  }, [text]);
+  }, [text, placeholder]);
   return area;
 }

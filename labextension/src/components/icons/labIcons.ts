@@ -43,5 +43,11 @@ export const pinIcon = labIcon('pin');
 export const openMainIcon = labIcon('openExternal');
 /** Search. */
 export const searchChatsIcon = labIcon('search');
+/** Download a chat. */
+export const exportIcon = labIcon('download');
+/** Copy an address. */
+export const linkIcon = labIcon('copy');
+/** Mark a chat as read. */
+export const readIcon = labIcon('check');
 /** Mark a chat as unread. */
 export const unreadIcon = labIcon('mail');

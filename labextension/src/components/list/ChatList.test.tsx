@@ -4,8 +4,8 @@ import { act, cleanup, fireEvent, render, screen, within } from '@testing-librar
 import { StrictMode } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import type { Chat } from '../../protocol/generated';
-import type { ListView } from '../../state/stores';
+import type { Chat, SearchHit } from '../../protocol/generated';
+import type { ListView, SearchView } from '../../state/stores';
 import { ChatList, type IChatListProps } from './ChatList';
 
 afterEach(cleanup);
@@ -47,7 +47,21 @@ const VIEW: ListView = {
   counts: { running: 2, needsYou: 1, unread: 1 },
   hasMore: false,
   elsewhere: 0,
+  deleted: [],
 };
+
+const NO_SEARCH: SearchView = { query: '', state: 'idle', hits: [], more: false, failure: null };
+
+const HITS: SearchHit[] = [
+  {
+    chat_id: 'a',
+    seq: 7,
+    title: 'Weekend error',
+    snippet: 'the \ue000zebra\ue001 <b>crosses</b>',
+    time: TODAY.toISOString(),
+  },
+  { chat_id: 'x', seq: 3, title: '', snippet: '\ue000Zebra\ue001s', time: TODAY.toISOString() },
+];
 
 function show(props: Partial<IChatListProps> = {}) {
   const actions = {
@@ -57,11 +71,22 @@ function show(props: Partial<IChatListProps> = {}) {
     rename: vi.fn(),
     remove: vi.fn(),
   };
-  const rest = { onQuery: vi.fn(), onFilter: vi.fn(), onMore: vi.fn(), onRetry: vi.fn() };
+  const rest = {
+    onQuery: vi.fn(),
+    onFilter: vi.fn(),
+    onMore: vi.fn(),
+    onRetry: vi.fn(),
+    onOpenHit: vi.fn(),
+    onMoreHits: vi.fn(),
+    onRetrySearch: vi.fn(),
+    onSearchFocused: vi.fn(),
+  };
   render(
     <StrictMode>
       <ChatList
         view={VIEW}
+        search={NO_SEARCH}
+        searchWanted={false}
         rootName="bike-demand"
         providerName={() => 'Claude Code'}
         openId={null}
@@ -117,6 +142,7 @@ describe('renaming in place', () => {
     ['keeps the new title with Enter', 'Polars', 'Enter', 'Polars'],
     ['forgets it with Escape', 'Polars', 'Escape', null],
     ['keeps the old one when nothing is left', '  ', 'Enter', null],
+    ['keeps emoji whole', 'Sheep \u{1f411}\ud83d', 'Enter', 'Sheep \u{1f411}'],
   ])('%s', (_, typed, key, expected) => {
     const { rename } = show({ renamingId: 'b' });
     const field = screen.getByRole<HTMLInputElement>('textbox', { name: 'Title of the chat' });
@@ -143,7 +169,13 @@ describe('finding', () => {
 
   it('says so when nothing matches', () => {
     show({ view: { ...VIEW, groups: [], shown: 0, query: 'zebra' } });
-    expect(screen.getByText('No chat matches “zebra”.')).toBeTruthy();
+    expect(screen.getByText('No title matches “zebra”.')).toBeTruthy();
+  });
+
+  it('takes the focus when somebody asks to search', () => {
+    const { onSearchFocused } = show({ searchWanted: true });
+    expect(document.activeElement).toBe(screen.getByRole('searchbox', { name: 'Search chats' }));
+    expect(onSearchFocused).toHaveBeenCalled();
   });
 
   it('folds a project away', () => {
@@ -152,5 +184,64 @@ describe('finding', () => {
     expect(screen.queryByRole('button', { name: 'Loader' })).toBeNull();
     const folded = screen.getByRole('button', { name: 'bike-demand 3' });
     expect(folded.getAttribute('aria-expanded')).toBe('false');
+  });
+});
+
+describe('what was said', () => {
+  const found: SearchView = { ...NO_SEARCH, query: 'zebra', state: 'ready', hits: HITS };
+  const hits = () => screen.getByRole('list', { name: 'In conversations' });
+
+  it('stands below the rows with chat, time and the matches marked, as text', () => {
+    show({ search: found });
+    const [first, second] = within(hits()).getAllByRole('button');
+    expect(first!.textContent).toBe('Weekend errornowthe zebra <b>crosses</b>');
+    expect(second!.textContent).toBe('New chatnowZebras');
+    const marks = [...hits().querySelectorAll('mark')].map(({ textContent }) => textContent);
+    expect(marks).toEqual(['zebra', 'Zebra']);
+    expect(screen.getByText('2 places')).toBeTruthy();
+  });
+
+  it('opens with a click at the place where it was said', () => {
+    const { onOpenHit } = show({ search: found });
+    fireEvent.click(within(hits()).getAllByRole('button')[0]!);
+    expect(onOpenHit).toHaveBeenCalledWith(HITS[0]);
+  });
+
+  it('is reached with the arrows, from the search box through the rows and back', () => {
+    const { title } = show({ search: found });
+    const box = screen.getByRole('searchbox', { name: 'Search chats' });
+    const press = (key: string) => fireEvent.keyDown(document.activeElement!, { key });
+    act(() => box.focus());
+    press('ArrowDown');
+    expect(document.activeElement).toBe(title('Weekend error'));
+    press('ArrowDown');
+    press('ArrowDown');
+    press('ArrowDown');
+    expect(document.activeElement).toBe(within(hits()).getAllByRole('button')[0]);
+    press('Home');
+    press('ArrowUp');
+    expect(document.activeElement).toBe(box);
+  });
+
+  it('is one stop for Tab together with the rows, also when no title matches', () => {
+    show({ search: found, view: { ...VIEW, groups: [], shown: 0, query: 'zebra' } });
+    const stops = within(hits()).getAllByRole('button');
+    expect(stops.map(({ tabIndex }) => tabIndex)).toEqual([0, -1]);
+  });
+
+  it('says when nothing matches, when there is more, and when the search failed', () => {
+    show({ search: { ...found, hits: [] } });
+    expect(screen.getByText('Nothing that was said matches “zebra”.')).toBeTruthy();
+    cleanup();
+    const { onMoreHits } = show({ search: { ...found, more: true } });
+    expect(screen.getByText('The latest 2 places. There are others.')).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Show more' }));
+    expect(onMoreHits).toHaveBeenCalled();
+    cleanup();
+    const failure = { code: 'network', message: '', details: {} } as const;
+    const { onRetrySearch } = show({ search: { ...found, state: 'failed', hits: [], failure } });
+    expect(screen.getByRole('alert').textContent).toContain('does not answer');
+    fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    expect(onRetrySearch).toHaveBeenCalled();
   });
 });

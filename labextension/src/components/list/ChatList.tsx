@@ -1,8 +1,8 @@
 /** The chat list: search, filters, projects, days, rows. */
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 
-import type { Chat } from '../../protocol/generated';
-import type { ListFilter, ListView } from '../../state/stores';
+import type { Chat, SearchHit } from '../../protocol/generated';
+import type { ListFilter, ListView, SearchView } from '../../state/stores';
 import { Button } from '../common/Button';
 import { failureWords } from '../common/failureWords';
 import { useTrans } from '../common/trans';
@@ -10,11 +10,13 @@ import { useNow } from '../common/useNow';
 import { ChatRow, type IRowActions } from './ChatRow';
 import { ListGroup } from './ListGroup';
 import { ListTools } from './ListTools';
+import { hitKey, SearchHits } from './SearchHits';
 import { useRowFocus } from './useRowFocus';
 import { emptyWords } from './words';
 
 export interface IChatListProps {
   view: ListView;
+  search: SearchView;
   /** Name of the folder that the server was started in. */
   rootName: string;
   providerName: (id: string | null) => string;
@@ -25,6 +27,12 @@ export interface IChatListProps {
   actions: IRowActions;
   /** Each new number takes the focus into the list; 0 leaves it where it is. */
   focusRequest: number;
+  /** Somebody asked to search: the search box takes the focus. */
+  searchWanted: boolean;
+  onSearchFocused: () => void;
+  onOpenHit: (hit: SearchHit) => void;
+  onMoreHits: () => void;
+  onRetrySearch: () => void;
   onQuery: (query: string) => void;
   onFilter: (filter: ListFilter) => void;
   onMore: () => void;
@@ -34,10 +42,12 @@ export interface IChatListProps {
 const MINUTE_MS = 60_000;
 
 export function ChatList(props: IChatListProps): React.JSX.Element {
-  const { view, rootName, providerName, openId, renamingId, actions } = props;
+  const { view, search, rootName, providerName, openId, renamingId, actions } = props;
   const trans = useTrans();
   const now = useNow(MINUTE_MS);
-  const { list, focused, onFocus, onKeyDown } = useRowFocus(props.focusRequest);
+  const box = useRef<HTMLInputElement>(null);
+  const toBox = useCallback(() => box.current?.focus(), []);
+  const { list, focused, enter, onFocus, onKeyDown } = useRowFocus(props.focusRequest, toBox);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback((key: string) => {
     setClosed(before => {
@@ -53,7 +63,8 @@ export function ChatList(props: IChatListProps): React.JSX.Element {
   const ids = view.groups
     .filter(group => isOpen(group.key))
     .flatMap(group => group.days.flatMap(day => day.chats.map(chat => chat.id)));
-  const tabStop = [focused, openId].find(id => id !== null && ids.includes(id)) ?? ids[0];
+  const keys = [...ids, ...search.hits.map(hitKey)];
+  const tabStop = [focused, openId].find(key => key !== null && keys.includes(key)) ?? keys[0];
   const renderRow = (chat: Chat) => (
     <ChatRow
       key={chat.id}
@@ -68,17 +79,22 @@ export function ChatList(props: IChatListProps): React.JSX.Element {
   );
   return (
     <>
-      <ListTools view={view} onQuery={props.onQuery} onFilter={props.onFilter} />
-      <div className="ac-list-scroll">
-        {/* the keys work on the rows, which are buttons */}
-        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
+      <ListTools
+        view={view}
+        box={box}
+        wanted={props.searchWanted}
+        onWanted={props.onSearchFocused}
+        onDown={enter}
+        onQuery={props.onQuery}
+        onFilter={props.onFilter}
+      />
+      {/* the keys work on rows and hits, which are buttons */}
+      {/* eslint-disable-next-line jsx-a11y/no-static-element-interactions */}
+      <div className="ac-list-scroll" ref={list} onFocus={onFocus} onKeyDown={onKeyDown}>
         <ul
-          ref={list}
           className="ac-list ac-plain"
           aria-label={trans.__('Chats')}
           aria-busy={view.state === 'loading'}
-          onFocus={onFocus}
-          onKeyDown={onKeyDown}
         >
           {view.groups.map(group => (
             <ListGroup
@@ -93,6 +109,14 @@ export function ChatList(props: IChatListProps): React.JSX.Element {
           ))}
         </ul>
         <ListFooter {...props} />
+        <SearchHits
+          view={search}
+          now={now}
+          tabStop={tabStop ?? null}
+          onOpen={props.onOpenHit}
+          onMore={props.onMoreHits}
+          onRetry={props.onRetrySearch}
+        />
       </div>
     </>
   );

@@ -1,4 +1,6 @@
 /** Above the list: search and filters. */
+import { useEffect, type RefObject } from 'react';
+
 import type { ListFilter, ListView } from '../../state/stores';
 import { useTrans } from '../common/trans';
 import { IconButton } from '../common/Button';
@@ -7,6 +9,12 @@ import { filterWords } from './words';
 
 export interface IListToolsProps {
   view: ListView;
+  box: RefObject<HTMLInputElement>;
+  /** Somebody asked to search: the box takes the focus. */
+  wanted: boolean;
+  onWanted: () => void;
+  /** Down from the box. */
+  onDown: () => void;
   onQuery: (query: string) => void;
   onFilter: (filter: ListFilter) => void;
 }
@@ -28,13 +36,25 @@ function countOf(filter: ListFilter, { counts }: ListView): number | null {
   }
 }
 
-export function ListTools({ view, onQuery, onFilter }: IListToolsProps): React.JSX.Element {
+export function ListTools(props: IListToolsProps): React.JSX.Element {
+  const { view, box, wanted, onWanted, onDown, onQuery, onFilter } = props;
   const trans = useTrans();
+  useEffect(() => {
+    if (wanted) {
+      box.current?.focus();
+      box.current?.select();
+      onWanted();
+    }
+  }, [box, onWanted, wanted]);
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.key === 'Escape' && view.query) {
       event.preventDefault();
       event.stopPropagation();
       onQuery('');
+    } else if (event.key === 'ArrowDown' && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      event.stopPropagation();
+      onDown();
     }
   };
   return (
@@ -42,6 +62,7 @@ export function ListTools({ view, onQuery, onFilter }: IListToolsProps): React.J
       <div className="ac-search">
         <Icon name="search" />
         <input
+          ref={box}
           type="search"
           aria-label={trans.__('Search chats')}
           placeholder={trans.__('Search chats')}

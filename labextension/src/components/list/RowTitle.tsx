@@ -45,7 +45,8 @@ function RenameField({ title, onRenamed }: Pick<IRowTitleProps, 'title' | 'onRen
   const finish = (keep: boolean) => {
     if (!done.current) {
       done.current = true;
-      const typed = field.current?.value.trim() ?? '';
+      // the longest title may have been cut within a character
+      const typed = field.current?.value.replace(/[\ud800-\udbff]$/, '').trim() ?? '';
       onRenamed(keep && typed && typed !== title ? typed : null);
     }
   };

@@ -1,14 +1,15 @@
-/** Arrow keys move between the rows; Tab enters and leaves the list in one step. */
+/** Arrow keys move between rows and hits alike; Tab enters and leaves the list in one step. */
 import { useEffect, useRef, useState } from 'react';
 
-const ROW = '.ac-row-title';
+/** Rows and hits, in the order in which they stand. */
+const ITEM = '.ac-row-title, .ac-found';
 
 function target(key: string, from: number, last: number): number | null {
   switch (key) {
     case 'ArrowDown':
       return Math.min(from + 1, last);
     case 'ArrowUp':
-      return Math.max(from - 1, 0);
+      return from - 1;
     case 'Home':
       return 0;
     case 'End':
@@ -18,40 +19,77 @@ function target(key: string, from: number, last: number): number | null {
   }
 }
 
+function keyOf(element: Element): string | null {
+  const item = element.closest<HTMLElement>('[data-chat-id], [data-hit]');
+  return item?.dataset.chatId ?? item?.dataset.hit ?? null;
+}
+
+/** The place where the focus was when its row went away. */
+type Lost = { key: string; index: number };
+
 export interface IRowFocus {
-  list: React.RefObject<HTMLUListElement>;
-  /** The chat whose row takes the focus, null before anybody chose one. */
+  list: React.RefObject<HTMLDivElement>;
+  /** The chat, or the hit, that has or had the focus; null before anybody chose one. */
   focused: string | null;
+  /** Takes the focus to the first row or hit. */
+  enter: () => void;
   onFocus: (event: React.FocusEvent) => void;
   onKeyDown: (event: React.KeyboardEvent) => void;
 }
 
-/** Each new `focusRequest` takes the focus to the row that Tab would go to; 0 leaves it where it is. */
-export function useRowFocus(focusRequest: number): IRowFocus {
-  const list = useRef<HTMLUListElement>(null);
+/**
+ * Each new `focusRequest` takes the focus to the row that Tab would go to; 0 leaves it where it is. `leave` is called
+ * when the person goes up from the first one.
+ */
+export function useRowFocus(focusRequest: number, leave: () => void): IRowFocus {
+  const list = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState<string | null>(null);
   const answered = useRef(0);
+  const last = useRef<Lost | null>(null);
+  const items = () => [...(list.current?.querySelectorAll<HTMLElement>(ITEM) ?? [])];
   useEffect(() => {
     if (focusRequest !== answered.current) {
       answered.current = focusRequest;
-      list.current?.querySelector<HTMLElement>(`${ROW}[tabindex="0"]`)?.focus();
+      const writing = document.activeElement?.closest('.ac-search') != null;
+      if (!writing) {
+        list.current?.querySelector<HTMLElement>(`:is(${ITEM})[tabindex="0"]`)?.focus();
+      }
     }
   }, [focusRequest]);
+  // a row that goes away takes the focus with it: to the one that stands there now
+  useEffect(() => {
+    const lost = last.current;
+    const nowhere = document.activeElement === null || document.activeElement === document.body;
+    if (lost !== null && nowhere) {
+      const now = items();
+      if (now.every(item => keyOf(item) !== lost.key)) {
+        last.current = null;
+        now[Math.min(lost.index, now.length - 1)]?.focus();
+      }
+    }
+  });
   const onFocus = (event: React.FocusEvent) => {
-    const row = event.target.closest<HTMLElement>('[data-chat-id]');
-    if (row) {
-      setFocused(row.dataset.chatId ?? null);
+    const key = keyOf(event.target);
+    const index = items().findIndex(item => item === event.target);
+    last.current = key !== null && index >= 0 ? { key, index } : null;
+    if (key !== null) {
+      setFocused(key);
     }
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
-    const rows = [...(list.current?.querySelectorAll<HTMLElement>(ROW) ?? [])];
-    const from = rows.findIndex(row => row === event.target);
-    const to = from < 0 ? null : target(event.key, from, rows.length - 1);
-    if (to !== null) {
-      event.preventDefault();
-      event.stopPropagation();
-      rows[to]?.focus();
+    const all = items();
+    const from = all.findIndex(item => item === event.target);
+    const to = from < 0 ? null : target(event.key, from, all.length - 1);
+    if (to === null) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    if (to < 0) {
+      leave();
+    } else {
+      all[to]?.focus();
     }
   };
-  return { list, focused, onFocus, onKeyDown };
+  return { list, focused, enter: () => items()[0]?.focus(), onFocus, onKeyDown };
 }

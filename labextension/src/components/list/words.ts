@@ -91,7 +91,7 @@ export function filterWords(filter: ListFilter, trans: Trans): string {
 /** What to say when no row passes; the way back is the sentence's second half. */
 export function emptyWords(filter: ListFilter, query: string, trans: Trans): string {
   if (query.trim()) {
-    return trans.__('No chat matches “%1”.', query.trim());
+    return trans.__('No title matches “%1”.', query.trim());
   }
   switch (filter) {
     case 'all':

@@ -10,6 +10,8 @@ export interface IPageProps {
   root: HTMLElement | null;
   /** Never leaves the document. */
   pinned: boolean;
+  /** Somebody goes to a turn on it. */
+  wanted: boolean;
   /** Key of the turn that runs, when it is on this page. */
   liveKey: string | null;
   /** Key of the turn that can be tried again, when it is on this page. */
@@ -33,7 +35,7 @@ function holdsReader(element: HTMLElement): boolean {
 type Presence = { away: boolean; height: number };
 
 export const Page = memo(
-  function Page({ page, root, pinned, liveKey, retryKey, onRetry }: IPageProps) {
+  function Page({ page, root, pinned, wanted, liveKey, retryKey, onRetry }: IPageProps) {
     const host = useRef<HTMLDivElement>(null);
     const [presence, setPresence] = useState<Presence>({ away: false, height: 0 });
 
@@ -59,7 +61,10 @@ export const Page = memo(
       };
     }, [root, pinned]);
 
-    const away = presence.away && !pinned;
+    if (wanted && presence.away) {
+      setPresence({ ...presence, away: false });
+    }
+    const away = presence.away && !pinned && !wanted;
     useEffect(() => {
       if (away || presence.height === 0) {
         return undefined;
@@ -92,6 +97,7 @@ export const Page = memo(
   (before, after) =>
     before.root === after.root &&
     before.pinned === after.pinned &&
+    before.wanted === after.wanted &&
     before.liveKey === after.liveKey &&
     before.retryKey === after.retryKey &&
     before.onRetry === after.onRetry &&

@@ -22,13 +22,16 @@ export interface IPartViewProps {
   /** Its turn is running. */
   live: boolean;
   onRetry: (() => void) | null;
+  /** Where a fork of its turn ends. */
+  endSeq: number | null;
 }
 
-export function PartView({ part, live, onRetry }: IPartViewProps): React.JSX.Element | null {
+export function PartView(props: IPartViewProps): React.JSX.Element | null {
+  const { part, live, onRetry, endSeq } = props;
   switch (part.type) {
     case 'text':
       return (
-        <div className="ac-answer" aria-busy={live && !part.done}>
+        <div className="ac-answer" data-ac-part={part.key} aria-busy={live && !part.done}>
           <Markdown text={part.text} done={part.done || !live} />
         </div>
       );
@@ -37,7 +40,7 @@ export function PartView({ part, live, onRetry }: IPartViewProps): React.JSX.Ele
     case 'ask':
       return <AskRecord ask={part} live={live} />;
     case 'user':
-      return <UserMessage {...messageOf(part)} />;
+      return <UserMessage {...messageOf(part)} message={part} endSeq={endSeq} />;
     case 'notice':
       return <NoticeLine part={part} />;
     case 'error':

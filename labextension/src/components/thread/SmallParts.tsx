@@ -7,11 +7,16 @@ import type {
   SystemPart,
   UnknownPart,
 } from '../../state/view';
+import { LinkButton } from '../common/Button';
 import { useFold, useServices } from '../common/services';
-import { useTrans } from '../common/trans';
+import { useTrans, type Trans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
+import { useThreadActions } from './actions';
 import { Note } from './Note';
+
+/** Stands for a link inside a sentence, whatever the order of words in a language. */
+const MARK = '\u0000';
 
 /** A line across the column: something happened to the conversation itself. */
 export function Rule({ children }: { children: React.ReactNode }): React.JSX.Element {
@@ -98,28 +103,48 @@ export function SystemLine({ part }: { part: SystemPart }): React.JSX.Element | 
   }
 }
 
+/** Where this chat came from, with the way there. */
 export function ForkedLine({ part }: { part: ForkedPart }): React.JSX.Element {
   const trans = useTrans();
+  const actions = useThreadActions();
+  const title = actions?.chatTitle(part.fromChat) ?? null;
+  const [before, after] = trans.__('Forked from %1', MARK).split(MARK);
   return (
     <Rule>
+      {before}
+      {actions === null || title === null ? (
+        trans.__('another chat')
+      ) : (
+        <LinkButton onClick={() => actions.openChat(part.fromChat)}>
+          <VisibleText text={title} />
+        </LinkButton>
+      )}
+      {after}
+      {' · '}
       {part.kind === 'native'
-        ? trans.__('Forked from another chat')
-        : trans.__('Forked from another chat, as a transcript')}
+        ? trans.__('natively: the agent remembers all of it')
+        : trans.__('by transcript: the agent gets the visible messages')}
     </Rule>
   );
 }
 
 export function RewoundLine({ part }: { part: RewoundPart }): React.JSX.Element {
   const trans = useTrans();
-  const files = part.filesRestored.length;
   const words = part.undone ? trans.__('Rewind undone') : trans.__('Rewound to here');
-  return (
-    <Rule>
-      {files === 0
-        ? words
-        : `${words} · ${trans._n('%1 file restored', '%1 files restored', files)}`}
-    </Rule>
-  );
+  return <Rule>{[words, ...fileCounts(part, trans)].join(' · ')}</Rule>;
+}
+
+/** "2 files restored", "1 file kept"; nothing where there were none. */
+export function fileCounts(
+  { filesRestored, filesKept }: Pick<RewoundPart, 'filesRestored' | 'filesKept'>,
+  trans: Trans,
+): string[] {
+  const restored = filesRestored.length;
+  const kept = filesKept.length;
+  return [
+    restored === 0 ? '' : trans._n('%1 file restored', '%1 files restored', restored),
+    kept === 0 ? '' : trans._n('%1 file kept', '%1 files kept', kept),
+  ].filter(words => words !== '');
 }
 
 export function UnknownEvent({ part }: { part: UnknownPart }): React.JSX.Element {

@@ -35,7 +35,7 @@ function show({ running, onRetry, ...view }: IShow) {
     turns: [],
     hasOlder: false,
     loadingOlder: false,
-    pending: null,
+    pending: [],
     ...view,
   };
   render(
@@ -255,9 +255,19 @@ test('hidden characters in names are shown wherever they stand', () => {
   expect(group('Read: a[U+202E]gnp.exe').textContent).toContain('U+202E');
 });
 
+const onItsWay = (place: 'thread' | 'queue') => ({
+  clientId: place,
+  text: 'On its way',
+  attachments: [],
+  place,
+});
+
 test('a prompt on its way stands at the end, and the chat can fail to load', () => {
-  show({ turns: [], pending: { clientId: 'c', text: 'On its way' } });
+  show({ turns: [], pending: [onItsWay('thread')] });
   expect(screen.getByRole('article', { name: 'You' }).textContent).toContain('Sending…');
+  cleanup();
+  show({ turns: [], pending: [onItsWay('queue')] });
+  expect(screen.queryByRole('article')).toBeNull();
   cleanup();
   show({ state: 'failed', failure: { code: 'storage', message: 'Disk full.', details: {} } });
   expect(screen.getByText('Disk full.')).toBeTruthy();
@@ -274,7 +284,7 @@ test('older turns appear when they have been rendered, and none is lost', async 
           turns,
           hasOlder: true,
           loadingOlder: false,
-          pending: null,
+          pending: [],
         }}
         run={{ running: false, runningKey: null }}
         onLoadOlder={() => undefined}

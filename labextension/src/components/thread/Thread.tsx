@@ -1,7 +1,7 @@
 /** The conversation: turns in pages, older ones on demand, the end in sight until the reader leaves it. */
 import { forwardRef, useCallback, useEffect, useImperativeHandle, useState } from 'react';
 
-import type { IReading, RunView, ThreadView } from '../../state/stores';
+import type { IReading, JumpTarget, RunView, ThreadView } from '../../state/stores';
 import type { Turn } from '../../state/view';
 import { Button } from '../common/Button';
 import { Spinner } from '../common/Spinner';
@@ -12,6 +12,7 @@ import { pagesOf } from './pages';
 import { ThreadState } from './ThreadState';
 import { UserMessage } from './UserMessage';
 import { useFollow } from './useFollow';
+import { useJump } from './useJump';
 import { useShownTurns } from './useShownTurns';
 
 export interface IThreadProps {
@@ -19,11 +20,14 @@ export interface IThreadProps {
   run: Pick<RunView, 'running' | 'runningKey'>;
   /** Where the person reads; remembered outside, since a thread is built anew where it is moved to. */
   reading?: IReading;
+  /** The event to go to; `onJumped` is called when it is in sight. */
+  target?: JumpTarget | null;
+  onJumped?: () => void;
   /** Loads older turns; may be called often. */
   onLoadOlder: () => void;
   /** Loads the chat again after a failure. */
   onReload: () => void;
-  /** Sends the prompt of this (last, failed) turn again. */
+  /** Sends the prompt of this (last, failed) turn again, or goes on with it where it was interrupted. */
   onRetry: (turn: Turn) => void;
 }
 
@@ -32,6 +36,8 @@ export interface IThreadHandle {
   reveal(id: string): boolean;
   jumpToLatest(): void;
 }
+
+const nothing = (): void => undefined;
 
 /** From the top of the scroller, px: nearer than this older turns are loaded. */
 const NEAR_TOP = 800;
@@ -55,11 +61,12 @@ function useLoadOlder(scroller: HTMLElement | null, view: ThreadView, load: () =
   }, [scroller, wanted, load, view.turns.length]);
 }
 
-/** The turn whose prompt can be sent again: the last one, failed, with a prompt, nothing running. */
+/** The run that can be tried again or gone on with: the last one, failed or interrupted, nothing running. */
 function retryableTurn(view: ThreadView, running: boolean): Turn | null {
-  const last = view.turns.at(-1);
-  const failed = last?.complete?.outcome === 'failed' && last.user !== null;
-  return failed && !running && view.pending === null ? last : null;
+  const last = view.turns.findLast(turn => turn.runId !== null);
+  const outcome = last?.complete?.outcome;
+  const open = outcome === 'interrupted' || (outcome === 'failed' && last?.user !== null);
+  return last && open && !running && view.pending.length === 0 ? last : null;
 }
 
 export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(props, ref) {
@@ -68,7 +75,14 @@ export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(pr
   const [scroller, setScroller] = useState<HTMLElement | null>(null);
   const [content, setContent] = useState<HTMLElement | null>(null);
   const { shown, origin } = useShownTurns(view.turns, scroller);
-  const { follow, follows, news } = useFollow(scroller, content, view, reading);
+  const { follow, release, follows, news } = useFollow(scroller, content, view, reading);
+  const wanted = useJump({
+    target: props.target ?? null,
+    turns: shown,
+    scroller,
+    release,
+    onDone: props.onJumped ?? nothing,
+  });
   useLoadOlder(scroller, view, onLoadOlder);
 
   useImperativeHandle(ref, () => ({
@@ -125,18 +139,22 @@ export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(pr
               pinned={index === pages.length - 1}
               liveKey={onPage(run.runningKey, page.turns)}
               retryKey={onPage(retryable?.key, page.turns)}
+              wanted={onPage(wanted, page.turns) !== null}
               onRetry={retry}
             />
           ))}
-          {view.pending === null ? null : (
-            <UserMessage
-              text={view.pending.text}
-              attachments={[]}
-              author={null}
-              time={null}
-              held={view.pending.held}
-            />
-          )}
+          {view.pending
+            .filter(({ place }) => place === 'thread')
+            .map(({ clientId, text, attachments, held }) => (
+              <UserMessage
+                key={clientId}
+                text={text}
+                attachments={attachments}
+                author={null}
+                time={null}
+                held={held}
+              />
+            ))}
         </div>
       </div>
       {follows ? null : <JumpToLatest count={news} onJump={follow} />}

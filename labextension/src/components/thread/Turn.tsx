@@ -16,7 +16,7 @@ export interface ITurnProps {
   turn: TurnData;
   /** The agent is at work on it. */
   live: boolean;
-  /** Sends its prompt again; null unless it is the last turn and nothing runs. */
+  /** Sends its prompt again, or goes on; null unless it is the last run and nothing runs. */
   onRetry: (() => void) | null;
 }
 
@@ -43,6 +43,11 @@ function AgentLine({ agent }: { agent: TurnAgent }): React.JSX.Element {
   );
 }
 
+/** Where a fork "from here" ends: all of this turn. Null while it is not finished: all that there is. */
+function endOf({ complete, parts }: TurnData): number | null {
+  return complete === null ? null : Math.max(complete.seq, parts.at(-1)?.seq ?? 0);
+}
+
 /** The asks of a turn by their call; the function changes only when an ask does. */
 function useAskOf(turn: TurnData): (toolId: string) => AskPart | null {
   const asks = turn.parts.filter(part => part.type === 'ask');
@@ -66,7 +71,9 @@ export const Turn = memo(function Turn({ turn, live, onRetry }: ITurnProps) {
   const ended = complete !== null && !live;
   return (
     <div className="ac-turn" data-ac-turn={turn.key}>
-      {user === null ? null : <UserMessage {...messageOf(user)} />}
+      {user === null ? null : (
+        <UserMessage {...messageOf(user)} message={user} endSeq={endOf(turn)} />
+      )}
       {agent === null && items.length === 0 ? null : (
         <article
           className="ac-reply"
@@ -77,11 +84,19 @@ export const Turn = memo(function Turn({ turn, live, onRetry }: ITurnProps) {
             item.type === 'tools' ? (
               <ToolList key={item.key} nodes={item.tools} askOf={askOf} live={live} />
             ) : (
-              <PartView key={item.key} part={item.part} live={live} onRetry={onRetry} />
+              <PartView
+                key={item.key}
+                part={item.part}
+                live={live}
+                onRetry={onRetry}
+                endSeq={endOf(turn)}
+              />
             ),
           )}
-          {ended && complete.outcome === 'interrupted' ? <Interrupted turn={turn} /> : null}
-          {ended && agent !== null ? <TurnFooter turn={turn} /> : null}
+          {ended && complete.outcome === 'interrupted' ? (
+            <Interrupted turn={turn} onContinue={onRetry} />
+          ) : null}
+          {ended && agent !== null ? <TurnFooter turn={turn} endSeq={endOf(turn)} /> : null}
         </article>
       )}
     </div>

@@ -3,9 +3,16 @@ import { turnMarkdown } from '../../state/select';
 import type { Turn } from '../../state/view';
 import { CopyButton } from '../common/CopyButton';
 import { useTrans } from '../common/trans';
+import { ForkButton } from './ForkButton';
 import { usageWords } from './usage';
 
-export function TurnFooter({ turn }: { turn: Turn }): React.JSX.Element {
+export interface ITurnFooterProps {
+  turn: Turn;
+  /** Where a fork from here ends. */
+  endSeq: number | null;
+}
+
+export function TurnFooter({ turn, endSeq }: ITurnFooterProps): React.JSX.Element {
   const trans = useTrans();
   const hasAnswer = turn.parts.some(part => part.type === 'text');
   return (
@@ -15,11 +22,12 @@ export function TurnFooter({ turn }: { turn: Turn }): React.JSX.Element {
           {words}
         </span>
       ))}
-      {hasAnswer ? (
-        <span className="ac-usage-actions">
+      <span className="ac-usage-actions">
+        {hasAnswer ? (
           <CopyButton label={trans.__('Copy as Markdown')} text={() => turnMarkdown(turn)} />
-        </span>
-      ) : null}
+        ) : null}
+        <ForkButton afterSeq={endSeq} />
+      </span>
     </div>
   );
 }

@@ -3,45 +3,14 @@ import { memo } from 'react';
 
 import type { Attachment, Author } from '../../protocol/generated';
 import type { UserPart } from '../../state/view';
+import { OpenChip } from '../common/AttachmentChip';
 import { CopyButton } from '../common/CopyButton';
-import { formatBytes, formatTime } from '../common/format';
+import { formatTime } from '../common/format';
 import { useServices } from '../common/services';
 import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
-import { Icon, type IconName } from '../icons';
-
-const ATTACHMENT_ICONS: Readonly<Record<Attachment['kind'], IconName>> = {
-  file: 'file',
-  image: 'image',
-  directory: 'folder',
-  cell: 'notebook',
-  selection: 'file',
-  variable: 'chip',
-  output: 'notebook',
-  chat: 'chat',
-};
-
-/** An attachment of a sent prompt; opens what it is where that is a file. */
-function AttachmentChip({ attachment }: { attachment: Attachment }): React.JSX.Element {
-  const { openFile } = useServices();
-  const words =
-    attachment.size > 0 ? `${attachment.name} · ${formatBytes(attachment.size)}` : attachment.name;
-  return (
-    <li>
-      <button
-        type="button"
-        className="ac-chip"
-        title={attachment.path}
-        onClick={() => openFile(attachment.path)}
-      >
-        <Icon name={ATTACHMENT_ICONS[attachment.kind]} />
-        <span className="ac-ellipsis">
-          <VisibleText text={words} />
-        </span>
-      </button>
-    </li>
-  );
-}
+import { ForkButton } from './ForkButton';
+import { RewindButton } from './RewindButton';
 
 export interface IUserMessageProps {
   text: string;
@@ -50,24 +19,44 @@ export interface IUserMessageProps {
   /** ISO time; null while it is on its way. */
   time: string | null;
   /** It goes on its way once the person has decided something. */
-  held?: boolean;
+  held?: boolean | undefined;
+  /** The stored message that can be gone back to; missing while it is on its way. */
+  message?: UserPart;
+  /** Where a fork of its turn ends. */
+  endSeq?: number | null;
 }
 
 /** What a message shows of a part. */
-export function messageOf({ text, attachments, author, time }: UserPart): IUserMessageProps {
+export function messageOf({
+  text,
+  attachments,
+  author,
+  time,
+}: UserPart): Pick<IUserMessageProps, 'text' | 'attachments' | 'author' | 'time'> {
   return { text, attachments, author, time };
 }
 
 export const UserMessage = memo(function UserMessage(props: IUserMessageProps) {
-  const { text, attachments, author, time, held = false } = props;
+  const { text, attachments, author, time, held = false, message, endSeq = null } = props;
   const trans = useTrans();
   const { names } = useServices();
   // under a Hub several people may write into one chat; then the name is news
   const other =
     author !== null && names.me !== null && author.username !== names.me ? author.name : null;
   return (
-    <article className="ac-you" aria-label={other ?? trans.__('You')} aria-busy={time === null}>
+    <article
+      className="ac-you"
+      data-ac-part={message?.key}
+      aria-label={other ?? trans.__('You')}
+      aria-busy={time === null}
+    >
       <div className="ac-actions">
+        {message === undefined ? null : (
+          <>
+            <RewindButton message={message} />
+            <ForkButton afterSeq={endSeq} />
+          </>
+        )}
         <CopyButton label={trans.__('Copy')} text={() => text} />
       </div>
       {other === null ? null : (
@@ -82,7 +71,9 @@ export const UserMessage = memo(function UserMessage(props: IUserMessageProps) {
       {attachments.length === 0 ? null : (
         <ul className="ac-plain ac-attachments" aria-label={trans.__('Attachments')}>
           {attachments.map(attachment => (
-            <AttachmentChip key={attachment.id} attachment={attachment} />
+            <li key={attachment.id}>
+              <OpenChip attachment={attachment} />
+            </li>
           ))}
         </ul>
       )}

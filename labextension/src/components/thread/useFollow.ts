@@ -9,6 +9,8 @@ import { goToPlace, readPlace } from './readingPlace';
 export interface IFollow {
   /** Goes to the end and follows it. Keeps its identity. */
   follow: () => void;
+  /** Stays where it is. Keeps its identity. */
+  release: () => void;
   follows: boolean;
   /** What has come since the reader left the end. */
   news: number;
@@ -24,6 +26,7 @@ export function useFollow(
   const [mode] = useState(() => new FollowMode(setFollows, follows));
   const [leftAt, setLeftAt] = useState<number | null>(null);
   const [follow] = useState(() => () => mode.follow());
+  const [release] = useState(() => () => mode.release());
 
   if (follows && leftAt !== null) {
     setLeftAt(null);
@@ -62,12 +65,12 @@ export function useFollow(
     mode.pin();
   }, [mode, view.turns, view.pending]);
   // whoever sends something wants to see it
-  const sending = view.pending?.clientId ?? null;
+  const sending = view.pending.findLast(({ place }) => place === 'thread')?.clientId ?? null;
   useEffect(() => {
     if (sending !== null) {
       mode.follow();
     }
   }, [mode, sending]);
 
-  return { follow, follows, news: leftAt === null ? 0 : countAfter(view.turns, leftAt) };
+  return { follow, release, follows, news: leftAt === null ? 0 : countAfter(view.turns, leftAt) };
 }

@@ -37,7 +37,13 @@ export function ToolGroup({ id, nodes, askOf, live }: IToolGroupProps): React.JS
   const span = spanOf(nodes);
   const shown = open ? nodes : nodes.filter(node => isNotable(node.tool));
   return (
-    <div className="ac-tool-group" role="group" aria-label={trans.__('Steps: %1', words)}>
+    <div
+      className="ac-tool-group"
+      role="group"
+      aria-label={trans.__('Steps: %1', words)}
+      data-ac-fold={id}
+      data-ac-tools={nodes.map(node => node.tool.toolId).join(' ')}
+    >
       <div className="ac-tool-head">
         <button
           type="button"

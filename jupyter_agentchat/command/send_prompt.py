@@ -1,4 +1,4 @@
-"""From options to a started run: the chat, its settings, the trust decision, the prompt."""
+"""From options to a prompt that was taken: the chat, its settings, the trust decision."""
 
 from __future__ import annotations
 
@@ -18,24 +18,41 @@ AskTrust = Callable[[list[str]], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class StartedRun:
-    """A run to follow: its events stand behind `after_seq` in the log of `chat`."""
+class SentPrompt:
+    """A prompt that the server took: its run's events stand behind `after_seq` in `chat`'s log.
+
+    `run_id` is None while it waits in the chat's queue as `item_id`; the run is then known by the
+    `user` event with `client_id`. `steered`: it is in the turn that was running.
+    """
 
     chat: Json
-    run_id: str
+    client_id: str
     after_seq: int
+    run_id: str | None
+    item_id: str | None = None
+    steered: bool = False
 
 
-async def start_run(
+async def send_prompt(
     rest: Rest, options: Namespace, directory: Path, text: str, ask_trust: AskTrust | None
-) -> StartedRun:
+) -> SentPrompt:
     """Make or take the chat and send the prompt. Raises CommandError.
 
     `ask_trust` is None where nobody can be asked.
     """
+    if options.chat is None and (options.queue or options.steer):
+        raise CommandError(Exit.USAGE, "--queue and --steer need the chat: --chat ID.")
+    if options.queue and rest.server.own:
+        raise CommandError(
+            Exit.UNAVAILABLE,
+            "--queue needs a Jupyter server that goes on running; there is none here.",
+            "Send without --queue, or start JupyterLab.",
+        )
     try:
         chat = await _choose_chat(rest, options, directory)
         body = {"client_id": secrets.token_hex(8), "text": text}
+        if options.queue or options.steer:
+            body["delivery"] = "queue" if options.queue else "steer"
         path = f"chats/{quote(chat['id'], safe='')}/prompts"
         try:
             answer = await rest.send("POST", path, body)
@@ -46,9 +63,15 @@ async def start_run(
             answer = await rest.send("POST", path, body)
     except Refused as refused:
         raise await _explain(rest, refused) from refused
-    if "run_id" not in answer:
-        raise CommandError(Exit.FAILED, "The prompt waits in the chat's queue; see JupyterLab.")
-    return StartedRun(chat, str(answer["run_id"]), int(chat["last_seq"]))
+    item = answer.get("queue_item") or {}
+    return SentPrompt(
+        chat,
+        body["client_id"],
+        int(chat["last_seq"]),
+        answer.get("run_id"),
+        item.get("id"),
+        bool(answer.get("steered")),
+    )
 
 
 async def _choose_chat(rest: Rest, options: Namespace, directory: Path) -> Json:

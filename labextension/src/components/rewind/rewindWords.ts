@@ -1,0 +1,30 @@
+/** The words of a rewind. */
+import type { FileRestore, RewindResult } from '../../protocol/generated';
+import type { Trans } from '../common/trans';
+
+export function changeWords(change: FileRestore['change'], trans: Trans): string {
+  switch (change) {
+    case 'restore':
+      return trans.__('Restored');
+    case 'create':
+      return trans.__('Comes back: it was deleted since');
+    case 'delete':
+      return trans.__('Deleted: it was created since');
+  }
+}
+
+export function methodWords(method: RewindResult['method'], agent: string, trans: Trans): string {
+  return method === 'native'
+    ? trans.__('%1 rewinds its own conversation.', agent)
+    : trans.__('%1 starts again with a transcript of what stays.', agent);
+}
+
+export function returnWords(attachments: number, trans: Trans): string {
+  return attachments === 0
+    ? trans.__('The prompt returns to the composer, where you can change it. You can undo this.')
+    : trans._n(
+        'The prompt and its attachment return to the composer, where you can change them. You can undo this.',
+        'The prompt and its %1 attachments return to the composer, where you can change them. You can undo this.',
+        attachments,
+      );
+}

@@ -1,0 +1,28 @@
+/** Another server on the same store runs this chat: it can be read here, not more. */
+import type { RunView } from '../../state/stores';
+import { useTrans } from '../common/trans';
+import { VisibleText } from '../common/VisibleText';
+import { Icon } from '../icons';
+
+export function RemoteLine({
+  run,
+}: {
+  run: Pick<RunView, 'remote' | 'holder'>;
+}): React.JSX.Element | null {
+  const trans = useTrans();
+  return run.remote ? (
+    <div className="ac-bar" role="status">
+      <Icon name="info" />
+      <span className="ac-grow">
+        <b>{trans.__('Another server runs this chat.')}</b>{' '}
+        {run.holder === null ? null : (
+          <>
+            <VisibleText text={run.holder} />
+            {'. '}
+          </>
+        )}
+        {trans.__('You can follow it here; write when it has finished.')}
+      </span>
+    </div>
+  ) : null;
+}
