@@ -30,6 +30,7 @@ from .running import Reap, Running
 log = logging.getLogger(__name__)
 
 STOP_DEADLINE_S = 8.0
+REAP_DEADLINE_S = 3.0
 KEEP_ALIVE_MAX_S = 43_200.0
 
 
@@ -115,6 +116,10 @@ class Hub(Running):
         if drivers and self._begun:
             waits = [self._owner.spawn(d.finished.wait(), name="finish") for d in drivers]
             await asyncio.wait(waits, timeout=STOP_DEADLINE_S)
+        if self._reaping:
+            # what is half ended would lie about until the next start
+            ended = self._owner.spawn(self._reaped.wait(), name="reaped")
+            await asyncio.wait({ended}, timeout=REAP_DEADLINE_S)
         await self._watches.close()
         await self._owner.close()
         for channel in list(self._channels):
