@@ -45,6 +45,8 @@ class Audience:
         self._channels: dict[Channel, str] = {}
         self._watching: asyncio.Task[None] | None = None
         self._closing = False
+        self._unclosed: set[str] = set()
+        """Chats with a run whose end could not be stored here."""
 
     def add_client(self, channel: Channel, username: str) -> None:
         """A connection that gets list changes; `channel.write` is run by its owner."""
@@ -136,6 +138,8 @@ class Audience:
         """Show what other servers on this store have done. Raises StorageError."""
         changed = self._remote.refresh()
         self._adopt_orphans()
+        for chat_id in list(self._unclosed):
+            self._close_late(chat_id)
         for room in list(self._rooms.values()):
             if room.driver is None and room.followed:
                 changed.discard(room.chat_id)
@@ -159,6 +163,9 @@ class Audience:
     def _adopt(self, run: RunRecord) -> bool:
         """A run whose server has died. `Hub` says what becomes of it; True when it was closed."""
         return False
+
+    def _close_late(self, chat_id: str) -> None:
+        """Try again to store the end of a run. See `Hub`."""
 
     # ---- inside -----------------------------------------------------------------------------
 

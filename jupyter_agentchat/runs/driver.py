@@ -104,6 +104,11 @@ class Driver:
         return self.resumed is not None and not self._attempt.attached
 
     @property
+    def unclosed(self) -> bool:
+        """Whether it is over, and its end could not be stored."""
+        return self._log.unclosed
+
+    @property
     def can_steer(self) -> bool:
         """Whether the agent takes a message now."""
         run = self._agent.run

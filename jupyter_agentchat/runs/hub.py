@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from ..errors import AgentChatError, Busy
+from ..errors import AgentChatError, Busy, StorageError
 from ..protocol.controls import Queue
 from ..providers.base import Adapter
 from ..store.base import Draft, Lease, RunRecord, Store
@@ -208,6 +208,20 @@ class Hub(Running):
         finally:
             self._drop_if_idle(room)
         return True
+
+    def _close_late(self, chat_id: str) -> None:
+        """While somebody follows the chat: the disk may have room again."""
+        room = self._room(chat_id)
+        try:
+            if room.driver is None:
+                self._close_leftover(room)
+        except StorageError:
+            return
+        except AgentChatError as error:
+            log.info("chat=%s: %s", chat_id, error)
+        finally:
+            self._drop_if_idle(room)
+        self._unclosed.discard(chat_id)
 
     def _close_leftover(self, room: Room) -> None:
         """A run whose end could not be stored (full disk) is closed before the next, and one whose

@@ -62,6 +62,8 @@ class RunLog:
         self.child_id: str | None = None
         """The child that the run's row names: from then on the next server can take it over."""
         self.closed = False
+        self.unclosed = False
+        """Its end could not be stored."""
         self._room = room
         self._store = store
         self._hooks = hooks
@@ -143,8 +145,8 @@ class RunLog:
         describe_child(self._store, mark.child_id, self.plan.started.provider, scope, chat_id)
 
     def finish(self, outcome: Outcome, error: AgentChatError | None, began: float) -> None:
-        """Write the run's end; `began` is of the monotonic clock. A full disk is logged: the next
-        prompt, or the next start, closes the run then (`hub._close_leftover`)."""
+        """Write the run's end; `began` is of the monotonic clock. A full disk is logged: the run
+        is closed when there is room again, by the next prompt or start at the latest."""
         if self.closed:
             return
         said = self.tracker.complete
@@ -163,6 +165,7 @@ class RunLog:
             drafts = self.tracker.drafts(closing, self._store.last_seq(self.chat_id) + 1)
             self._record([*drafts, *map(Draft, end)], durable=True, outcome=outcome)
         except AgentChatError as full:
+            self.unclosed = True
             text = "chat=%s run=%s: its end could not be stored: %s"
             log.error(text, self.chat_id, self.run_id, full)  # noqa: TRY400 - expected, no traceback
         else:

@@ -113,6 +113,8 @@ class Running(Control):
             # it was never attached to: what is left of it must not go on
             self._end_leftovers()
         room.driver = None
+        if driver.unclosed:
+            self._unclosed.add(room.chat_id)
         try:
             room.show_state()
         finally:

@@ -107,3 +107,22 @@ def test_a_fault_of_the_layer_above_does_not_keep_a_run_from_ending() -> None:
         await stage.until_idle()
 
     assert on_stage(scenario).outcomes() == ["completed"]
+
+
+def test_a_disk_with_room_again_closes_the_run_for_whoever_looks_on() -> None:
+    async def scenario(stage: Stage) -> None:
+        run = stage.start()
+        run.emit(SESSION, say("kept"))
+        await until(lambda: any(event["type"] == "assistant_text" for event in stage.log()))
+        stage.store.full = True
+        run.end(DONE)
+        await stage.until_idle()
+        stage.hub.look()  # still full
+        assert stage.log()[-1]["type"] == "assistant_text"
+        stage.store.full = False
+        stage.hub.look()
+        assert stage.outcomes() == ["interrupted"]
+        stage.hub.look()
+        assert stage.outcomes() == ["interrupted"]
+
+    on_stage(scenario)
