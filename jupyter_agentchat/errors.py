@@ -15,6 +15,7 @@ AgentChatError                   code, status, message, details
  │   │   └─ SteerUnsupported     unsupported 409    the contract's one exception
  │   └─ RateLimited              rate_limited 429
  ├─ StorageError                 storage 507        disk full, read-only, corrupt
+ │   └─ StoreClosed              busy 409           the server stops: nothing is wrong with the disk
  └─ ProviderError                becomes an `error` event of the run
      ├─ NotInstalled             provider_missing
      ├─ TooOld                   provider_too_old
@@ -139,6 +140,16 @@ class StorageError(AgentChatError):
 
     code = "storage"
     status = 507
+
+
+class StoreClosed(StorageError):
+    """A request came too late for this server; sent again, the next one takes it."""
+
+    code = "busy"
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("The server is stopping.")
 
 
 class ProviderError(AgentChatError):

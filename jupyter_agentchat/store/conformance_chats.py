@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from ..errors import BadRequest, NotFound, StorageError
+from ..errors import BadRequest, NotFound, StoreClosed
 from ..protocol.resources import ChatParent, ChatUsage
 from .base import ChatRecord, PersonMarks, Store, TrustRecord
 from .conformance_samples import Factory, delta, equal, notice, opened, record, refused, true
@@ -184,7 +184,7 @@ def a_closed_store_says_so(make: Factory) -> None:
         store.close()
         store.close()
         for call in (lambda: store.append("a", [notice()]), lambda: store.events_after("a", 0)):
-            with refused(StorageError):
+            with refused(StoreClosed):
                 call()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..errors import Busy, NotFound, Stale, StorageError
+from ..errors import Busy, NotFound, Stale, StorageError, StoreClosed
 from ..protocol.events import User
 from .leases import refuse_accepted, refuse_overtaken
 from .memory_log import Log
@@ -29,7 +29,7 @@ class InMemory:
 
     def check_open(self) -> None:
         if self._closed:
-            raise StorageError("The chat store is closed.")
+            raise StoreClosed
 
     def check_writable(self) -> None:
         self.check_open()

@@ -11,7 +11,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import BadRequest, StorageError
+from ..errors import BadRequest, StorageError, StoreClosed
 from . import recovery
 from .base import StoreHealth
 from .damage import FAILURES, Damaged, is_damage
@@ -68,7 +68,7 @@ class Database:
     def connection(self) -> sqlite3.Connection:
         """The live connection. Raises StorageError when the store is closed."""
         if self._connection is None:
-            raise StorageError("The chat store is closed.")
+            raise StoreClosed
         return self._connection
 
     def transaction(self, *, durable: bool = False) -> Block:
@@ -200,7 +200,7 @@ class Database:
     def ready(self, *, write: bool) -> sqlite3.Connection:
         """The connection; a damaged or replaced file is seen to first. Raises StorageError."""
         if self._connection is None:
-            raise StorageError("The chat store is closed.")
+            raise StoreClosed
         if self.upkeep is not None and self.upkeep.damaged:
             self._repair()
         if self._identity is not None and not self._same_file():

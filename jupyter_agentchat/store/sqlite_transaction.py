@@ -9,7 +9,7 @@ import sqlite3
 from types import TracebackType
 from typing import Protocol
 
-from ..errors import StorageError
+from ..errors import StoreClosed
 from .damage import FAILURES
 
 
@@ -55,7 +55,7 @@ class Block:
     ) -> None:
         connection = self._connection
         if connection is None:
-            raise StorageError("The chat store is closed.")
+            raise StoreClosed
         if error is None and self._write:
             try:
                 connection.execute("COMMIT")

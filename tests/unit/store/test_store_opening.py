@@ -83,7 +83,7 @@ def test_a_closed_store_is_not_made_anew_by_a_late_call(tmp_path: Path) -> None:
     store = _open(tmp_path / "data")
     store.close()
     shutil.rmtree(tmp_path / "data")
-    with pytest.raises(StorageError, match="closed"):
+    with pytest.raises(StorageError, match="stopping"):
         store.list_chats()
     assert not (tmp_path / "data").exists()
 
