@@ -21,6 +21,7 @@ from .sweep import find_leftovers
 from .tail import EVERYTHING
 
 _CHUNK_BYTES = 256 * 1024
+_TURN_BYTES = 1024 * 1024
 # how far behind its stderr we may be before the middle is skipped
 _ERR_BACKLOG_BYTES = 1024 * 1024
 # between the agent's death and its exit file
@@ -79,6 +80,7 @@ class SpooledStreams:
         self._on_stderr = on_stderr
         self._on_trouble = on_trouble
         self._at = start
+        self._in_turn = 0
         self._cut: int | None = None  # nothing behind it is read any more
         self._settled_at = 0
         self._closed = self._left = False
@@ -153,10 +155,15 @@ class SpooledStreams:
         while True:
             if self._left:
                 raise ChildGone("The server stops; the agent goes on without it.")
+            if self._in_turn >= _TURN_BYTES:
+                # a file never makes us wait: a line of many megabytes must not keep the loop
+                self._in_turn = 0
+                await asyncio.sleep(0)
             size = _CHUNK_BYTES if self._cut is None else min(_CHUNK_BYTES, self._cut - self._at)
             chunk = self._out.read(self._at, size)
             if chunk:
                 self._at += len(chunk)
+                self._in_turn += len(chunk)
                 return chunk
             if self._closed or self._cut is not None:
                 self.read_out = True

@@ -433,3 +433,29 @@ def test_closing_while_an_agent_starts_leaves_none(
             assert list((tmp_path / "spool").iterdir()) == []
 
     run(scenario())
+
+
+def test_a_line_of_many_megabytes_leaves_the_loop_to_others(
+    spooled_children: Any, run: Run
+) -> None:
+    program = "import sys; sys.stdout.write('A' * 20_000_000 + chr(10)); sys.stdout.flush()"
+
+    async def scenario() -> None:
+        async with spooled_children() as c:
+            child = await c.start(python_argv(program))
+            await child.wait_exit(20)  # now all of it lies ready
+            turns = 0
+
+            async def others() -> None:
+                nonlocal turns
+                while True:
+                    turns += 1
+                    await asyncio.sleep(0)
+
+            counting = asyncio.get_running_loop().create_task(others())
+            frames = [frame async for frame in child.lines()]
+            counting.cancel()
+            assert len(frames) == 1
+            assert turns >= 19  # one for each megabyte
+
+    run(scenario())
