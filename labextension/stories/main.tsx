@@ -141,6 +141,7 @@ function Page(): React.JSX.Element {
           />
           <PlanCard entries={story.plan ?? null} running={run.running} />
           <AskArea
+            locked={false}
             asks={run.asks}
             agentName="Claude Code"
             onShow={id => console.info('show', id)}

@@ -7,7 +7,7 @@ import type { ClientFrame, ServerFrame } from '../protocol/generated';
 import { reconnectDelay } from './backoff';
 import { parseFrame } from './frames';
 import { Signal } from './signal';
-import { watchWake } from './wake';
+import { isLookedAt, watchWake } from './wake';
 
 /** The part of a browser's WebSocket that is used. */
 export interface ISocket {
@@ -23,6 +23,7 @@ export interface ISocket {
 export type SocketFactory = (failedBefore: boolean) => ISocket;
 
 export const OPEN_TIMEOUT_MS = 10_000;
+const LOOKED_AT_MS = 4_000;
 export const PING_MS = 5_000;
 /** Silence after which the socket is given up. */
 export const DEAD_MS = 12_000;
@@ -141,7 +142,9 @@ export class Connection {
   private retryLater(): void {
     this.lost.emit();
     if (this.endWake !== null) {
-      const delay = reconnectDelay(this.attempt, this.random);
+      const patient = reconnectDelay(this.attempt, this.random);
+      // whoever looks at the page waits for it
+      const delay = isLookedAt() ? Math.min(LOOKED_AT_MS, patient) : patient;
       this.attempt += 1;
       this.retry = setTimeout(() => this.connect(), delay);
     }

@@ -79,7 +79,7 @@ describe('a lost connection', () => {
     const tries = () => sockets.all.length;
     sockets.last.lose();
     expect(link.state).toBe('waiting');
-    for (const delay of [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+    for (const delay of [500, 1000, 2000, 4000, 4000, 4000]) {
       const before = tries();
       vi.advanceTimersByTime(delay - 1);
       expect(tries()).toBe(before);
@@ -87,11 +87,25 @@ describe('a lost connection', () => {
       expect(tries()).toBe(before + 1);
       sockets.last.lose();
     }
-    vi.advanceTimersByTime(30_000);
+    vi.advanceTimersByTime(4_000);
     sockets.last.welcome();
     sockets.last.lose();
     vi.advanceTimersByTime(500);
     expect(link.state).toBe('connecting');
+  });
+
+  it('is tried less often while nobody looks at the page', () => {
+    vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
+    connect();
+    for (const delay of [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+      const before = sockets.all.length;
+      sockets.last.lose();
+      vi.advanceTimersByTime(delay - 1);
+      expect(sockets.all).toHaveLength(before);
+      vi.advanceTimersByTime(1);
+      expect(sockets.all).toHaveLength(before + 1);
+    }
+    vi.restoreAllMocks();
   });
 
   it('is noticed by silence, although pings are sent', () => {

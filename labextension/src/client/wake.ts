@@ -20,3 +20,8 @@ export function watchWake(wake: () => void): () => void {
     DOCUMENT_EVENTS.forEach(name => document.removeEventListener(name, ifVisible));
   };
 }
+
+/** Whether somebody may be looking at this page now. */
+export function isLookedAt(): boolean {
+  return typeof document === 'undefined' || !document.hidden;
+}

@@ -166,6 +166,7 @@ function Activity(props: IActivityProps): React.JSX.Element {
       <AskArea
         asks={run.asks}
         agentName={names.agent(chat?.provider ?? null)}
+        locked={offline || run.remote}
         onAnswer={answer}
         onShow={onShow}
         takeFocus={text.trim() === '' && isFocused(store.id)}

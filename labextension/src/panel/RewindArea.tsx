@@ -7,7 +7,7 @@ import { RewindDialog } from '../components/rewind/RewindDialog';
 import { MemoryHint, RewoundBar, SavedDraftBar } from '../components/rewind/RewoundBar';
 import { summaryText } from '../components/rewind/summaryText';
 import type { Chat } from '../protocol/generated';
-import { memoryGap, openRewind, workSummary } from '../state/aftermath';
+import { isBeginning, memoryGap, openRewind, workSummary } from '../state/aftermath';
 import type { IChatStore } from '../state/stores';
 import type { Value } from '../state/value';
 import type { Turn } from '../state/view';
@@ -25,7 +25,7 @@ export interface IRewindAreaProps extends Pick<IConversationActions, 'rewinding'
 export function RewindArea(props: IRewindAreaProps): React.JSX.Element {
   const { store, chat, blocked, rewinding, endRewind, focusRequests } = props;
   const { names } = useServices();
-  const { turns, pending } = useReadable(store.thread);
+  const { turns, hasOlder, pending } = useReadable(store.thread);
   const { running } = useReadable(store.run);
   const view = useReadable(store.rewinds);
   const agentName = names.agent(chat?.provider ?? null);
@@ -38,6 +38,7 @@ export function RewindArea(props: IRewindAreaProps): React.JSX.Element {
       {rewinding === null ? null : (
         <RewindDialog
           message={rewinding}
+          empty={isBeginning(turns, hasOlder, rewinding.seq)}
           agentName={agentName}
           blocked={blocked}
           onPreview={preview}
@@ -53,6 +54,7 @@ export function RewindArea(props: IRewindAreaProps): React.JSX.Element {
       {undoable === null ? null : (
         <RewoundBar
           part={undoable}
+          empty={!hasOlder && turns.every(turn => turn.runId === null)}
           view={view}
           agentName={agentName}
           onUndo={() => void store.rewinds.undo().then(focus)}

@@ -241,9 +241,10 @@ describe('the queue', () => {
 describe('a chat that another server runs', () => {
   it('says so and by whom, and takes no message, no stop and no change of the queue', async () => {
     const chat = await showChat();
-    await chat.sync({ ...RUNNING, remote: true, holder: 'node7, process 4711', queue: THREE });
-    expect(screen.getByText('Another server runs this chat.').parentElement!.textContent).toContain(
-      'node7, process 4711',
+    const holder = 'node7/8f1724b7-30aa-499d-96fb-44acabcb5652:10119:1818009:32353';
+    await chat.sync({ ...RUNNING, remote: true, holder, queue: THREE });
+    expect(screen.getByText('Another server runs this chat.').parentElement!.textContent).toBe(
+      'Another server runs this chat. Its host: node7. You can follow it here; write when it has finished.',
     );
     await write('hello');
     expect(chat.server.requestsTo(PROMPTS)).toHaveLength(0);

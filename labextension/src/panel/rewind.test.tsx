@@ -269,6 +269,49 @@ describe('after a rewind', () => {
     expect(field().value).toBe('mine');
   });
 
+  it('undone in another tab, the prompt that had returned leaves the field again', async () => {
+    const { chat, writer, from, to } = await showRewind();
+    fireEvent.change(field(), { target: { value: 'half a thought' } });
+    await ask();
+    await confirm();
+    await chat.publish([cut(writer, from, to)]);
+    expect(field().value).toBe('fix it');
+    await chat.publish([{ ...writer.rewound(from, to), type: 'rewind_undone' as const }]);
+    await settle();
+    expect(said()).toHaveLength(2);
+    expect(field().value).toBe('half a thought');
+    expect(screen.queryByRole('group', { name: 'Earlier draft' })).toBeNull();
+  });
+
+  it('an undo that the agent does not remember is told as such', async () => {
+    const { chat, writer, from, to } = await showRewind();
+    const hint = () => screen.queryByText(/^Put essential constraints/);
+    await chat.publish([cut(writer, from, to)]);
+    const back = { ...writer.rewound(from, to), type: 'rewind_undone' as const };
+    await chat.publish([{ ...back, method: 'transcript' }]);
+    await settle();
+    expect(screen.getByText(/^Rewind undone/).textContent).toBe(
+      'Rewind undone · by transcript: the agent gets the visible messages',
+    );
+    expect(hint()).not.toBeNull();
+  });
+
+  it('to the first prompt promises no transcript of what is not there', async () => {
+    const { chat, writer, to } = await showRewind({ method: 'transcript' });
+    const [first] = screen.getAllByRole('article', { name: 'You' });
+    fireEvent.click(within(first!).getByRole('button', { name: 'Rewind' }));
+    await settle();
+    expect(dialog().textContent).toContain('Claude Code begins anew.');
+    expect(dialog().textContent).not.toContain('transcript');
+    await confirm();
+    const begun = writer.rewound(1, to);
+    await chat.publish([{ ...begun, method: 'transcript' }]);
+    expect(screen.getByRole('group', { name: 'Rewind' }).textContent).toContain(
+      'Claude Code begins anew.',
+    );
+    expect(screen.queryByText(/^Put essential constraints/)).toBeNull();
+  });
+
   it('the way back ends with the next prompt', async () => {
     const { chat, writer, from, to } = await showRewind();
     await chat.publish([cut(writer, from, to)]);

@@ -45,8 +45,21 @@ export function menuShower(commands: CommandRegistry): IHost['showMenu'] {
     menu.addItem({ command: COMMANDS.copyLink, args: { id } });
     menu.addItem({ type: 'separator' });
     menu.addItem({ command: COMMANDS.remove, args: { id } });
+    const before = document.activeElement;
     // the command of the chosen entry runs after the menu has closed
-    menu.aboutToClose.connect(() => requestAnimationFrame(() => menu.dispose()));
+    menu.aboutToClose.connect(() =>
+      requestAnimationFrame(() => {
+        menu.dispose();
+        giveBack(before);
+      }),
+    );
     menu.open(at.x, at.y);
   };
+}
+
+/** A menu that closes leaves the focus nowhere, unless the chosen command took it. */
+function giveBack(before: Element | null): void {
+  if (document.activeElement === document.body && before instanceof HTMLElement) {
+    before.focus({ preventScroll: true });
+  }
 }

@@ -3,6 +3,12 @@ import type { RewoundPart, ToolPart, Turn } from './view';
 
 /** The rewind after which nothing was said yet: it can be undone. */
 export function openRewind(turns: readonly Turn[]): RewoundPart | null {
+  const last = lastRewind(turns);
+  return last === null || last.undone ? null : last;
+}
+
+/** The rewind, or its undoing, after which nothing was said yet. */
+function lastRewind(turns: readonly Turn[]): RewoundPart | null {
   for (let at = turns.length - 1; at >= 0; at--) {
     const turn = turns[at];
     if (turn?.runId !== null) {
@@ -10,7 +16,7 @@ export function openRewind(turns: readonly Turn[]): RewoundPart | null {
     }
     const found = turn.parts.findLast(part => part.type === 'rewound');
     if (found?.type === 'rewound') {
-      return found.undone ? null : found;
+      return found;
     }
   }
   return null;
@@ -18,11 +24,11 @@ export function openRewind(turns: readonly Turn[]): RewoundPart | null {
 
 /** Names the rewind or recovery after which the agent may know less than the thread shows; null when there is none. */
 export function memoryGap(turns: readonly Turn[]): string | null {
-  const rewind = openRewind(turns);
-  if (rewind) {
+  const lastRun = turns.findLastIndex(turn => turn.runId !== null);
+  const rewind = lastRewind(turns);
+  if (rewind && lastRun >= 0 && !(rewind.undone && rewind.method === 'native')) {
     return rewind.key;
   }
-  const lastRun = turns.findLastIndex(turn => turn.runId !== null);
   const refused = turns
     .slice(Math.max(0, lastRun))
     .flatMap(turn => turn.parts)
@@ -32,6 +38,11 @@ export function memoryGap(turns: readonly Turn[]): string | null {
   }
   const run = turns[lastRun];
   return run?.complete?.outcome === 'interrupted' ? run.key : null;
+}
+
+/** Whether a rewind to this `user` event leaves nothing of the conversation. */
+export function isBeginning(turns: readonly Turn[], hasOlder: boolean, seq: number): boolean {
+  return !hasOlder && turns.find(turn => turn.runId !== null)?.user?.seq === seq;
 }
 
 export type WorkSummary = {

@@ -91,6 +91,7 @@ export class ChatStore implements IChatStore {
       schedule: deps.schedule,
       thread: this.threadStore,
       run: this.runStore,
+      onUndone: () => this.rewinds.onUndone(),
       onTaken: () => this.lookForPrompts(),
     });
     this.readMark = new ReadMark(seq => deps.api.read(id, { seq }));
@@ -231,6 +232,7 @@ export class ChatStore implements IChatStore {
 
   onConnected(): void {
     this.follower.onConnected();
+    this.draftStore.onConnected();
     void this.draftSync.refresh();
   }
 

@@ -224,7 +224,7 @@ describe('a prompt without an answer', () => {
     expect(draft.view.getSnapshot()).toMatchObject({ text: '', refusal: null });
   });
 
-  it('comes back in the end, and keeps its id for the next try', async () => {
+  it('comes back in the end with the reason, while that is true, and keeps its id for the next try', async () => {
     answerWith(down, down, down, accepted);
     draft.setText('hello?');
     const sent = draft.send();
@@ -234,6 +234,8 @@ describe('a prompt without an answer', () => {
       text: 'hello?',
       refusal: { code: 'network' },
     });
+    draft.onConnected();
+    expect(draft.view.getSnapshot()).toMatchObject({ text: 'hello?', refusal: null });
     await draft.send();
     expect(new Set(clientIds())).toEqual(new Set(['id1']));
   });

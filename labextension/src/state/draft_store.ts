@@ -91,6 +91,13 @@ export class DraftStore {
     return { text, attachments };
   }
 
+  /** That the server does not answer is true no longer. */
+  onConnected(): void {
+    if (this.view.getSnapshot().refusal?.code === 'network') {
+      this.dismissRefusal();
+    }
+  }
+
   dismissRefusal(): void {
     change(this.view, { refusal: null });
   }

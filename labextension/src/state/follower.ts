@@ -19,6 +19,8 @@ export type FollowerDeps = {
   readonly schedule: Schedule;
   readonly thread: ThreadStore;
   readonly run: RunStore;
+  /** A rewind was undone, by whomever. */
+  readonly onUndone: () => void;
   /** After thread and run have taken something in. */
   readonly onTaken: () => void;
 };
@@ -128,6 +130,7 @@ export class Follower {
       if (result === 'gap') {
         this.recover(Math.max(...events.map(frame => frame.after)));
       } else if (result === 'rewind') {
+        this.deps.onUndone();
         void this.restart();
       }
     }

@@ -5,6 +5,8 @@ export const READ_MS = 2000;
 
 export class ReadMark {
   private told = 0;
+  /** The last that was on its way, whether it arrived or not. */
+  private sent = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private latest = 0;
 
@@ -22,7 +24,7 @@ export class ReadMark {
     this.send();
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      if (this.latest > this.told) {
+      if (this.latest > this.sent) {
         this.seen(this.latest, false);
       }
     }, READ_MS);
@@ -43,6 +45,7 @@ export class ReadMark {
   private send(): void {
     const seq = this.latest;
     this.told = seq;
+    this.sent = seq;
     this.tell(seq).catch(() => {
       // told again with the next events, or when the person comes back
       this.told = 0;

@@ -71,18 +71,23 @@ export class RewindStore implements IRewind {
     change(this.view, { undoing: true, failure: null });
     try {
       await this.deps.api.undoRewind(this.chatId);
-      const { saved } = this.view.getSnapshot();
-      if (this.restored !== null && same(this.restored, this.deps.draft.content())) {
-        this.deps.draft.replace(saved ?? EMPTY);
-        change(this.view, { saved: null });
-      }
-      this.restored = null;
-      change(this.view, { last: null });
+      this.onUndone();
     } catch (error) {
       change(this.view, { failure: failureOf(error) });
     } finally {
       change(this.view, { undoing: false });
     }
+  }
+
+  /** The last rewind was undone, here or elsewhere: its prompt stands in the conversation again. */
+  onUndone(): void {
+    const { saved } = this.view.getSnapshot();
+    if (this.restored !== null && same(this.restored, this.deps.draft.content())) {
+      this.deps.draft.replace(saved ?? EMPTY);
+      change(this.view, { saved: null });
+    }
+    this.restored = null;
+    change(this.view, { last: null });
   }
 
   insertSaved(): void {

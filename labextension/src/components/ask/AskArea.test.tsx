@@ -15,7 +15,7 @@ let outcome: AnswerOutcome = { ok: true };
 
 const services = fakeServices();
 
-function area(asks: Ask[], takeFocus: boolean) {
+function area(asks: Ask[], takeFocus: boolean, locked = false) {
   return (
     <StrictMode>
       <ServicesContext.Provider value={services}>
@@ -23,6 +23,7 @@ function area(asks: Ask[], takeFocus: boolean) {
           <AskArea
             asks={asks}
             agentName="Claude Code"
+            locked={locked}
             onShow={() => undefined}
             takeFocus={takeFocus}
             onAnswer={(id, answer) => {
@@ -177,6 +178,28 @@ test('a refused answer says why and can be given again', async () => {
     press('Deny');
     await Promise.resolve();
   });
+  expect(answers).toHaveLength(2);
+});
+
+test('a server that cannot take it is given no answer, and what went wrong is forgotten when it is back', async () => {
+  const failure = { code: 'network', message: 'No server.', details: {} } as const;
+  outcome = { ok: false, failure };
+  const { rerender } = show([ask()]);
+  await wait(600);
+  press('Allow once');
+  await wait(0);
+  expect(screen.queryByRole('alert')).not.toBeNull();
+  rerender(area([ask()], false, true));
+  for (const name of ['Allow once', 'Deny']) {
+    expect(screen.getByRole('button', { name }).getAttribute('aria-disabled')).toBe('true');
+    press(name);
+  }
+  fireEvent.keyDown(card(), { key: 'y' });
+  expect(answers).toHaveLength(1);
+  rerender(area([ask()], false, false));
+  expect(screen.queryByRole('alert')).toBeNull();
+  press('Deny');
+  await wait(0);
   expect(answers).toHaveLength(2);
 });
 

@@ -10,6 +10,8 @@ export interface IAskAreaProps {
   /** Open asks, oldest first (`RunView.asks`). */
   asks: readonly Ask[];
   agentName: string;
+  /** No answer can be given now: the server is gone, or another one runs the chat. */
+  locked: boolean;
   onAnswer: (askId: string, answer: Answer) => Promise<AnswerOutcome>;
   /** Scrolls the thread to a call or an ask (`IThreadHandle.reveal`). */
   onShow: (id: string) => void;
@@ -18,7 +20,7 @@ export interface IAskAreaProps {
 }
 
 export function AskArea(props: IAskAreaProps): React.JSX.Element | null {
-  const { asks, agentName, onAnswer, onShow, takeFocus } = props;
+  const { asks, agentName, locked, onAnswer, onShow, takeFocus } = props;
   const trans = useTrans();
   const [ask] = asks;
   if (ask === undefined) {
@@ -28,12 +30,19 @@ export function AskArea(props: IAskAreaProps): React.JSX.Element | null {
   return (
     <div className="ac-asks">
       {ask.kind === 'question' ? (
-        <QuestionForm key={ask.ask_id} ask={ask} agentName={agentName} onAnswer={answer} />
+        <QuestionForm
+          key={ask.ask_id}
+          ask={ask}
+          agentName={agentName}
+          locked={locked}
+          onAnswer={answer}
+        />
       ) : (
         <AskCard
           key={ask.ask_id}
           ask={ask}
           agentName={agentName}
+          locked={locked}
           onAnswer={answer}
           onShow={() => onShow(ask.tool_id ?? ask.ask_id)}
           takeFocus={takeFocus}

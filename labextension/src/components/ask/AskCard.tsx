@@ -18,6 +18,7 @@ import { useArmed } from './useArmed';
 export interface IAskCardProps {
   ask: Ask;
   agentName: string;
+  locked: boolean;
   onAnswer: (answer: Answer) => Promise<AnswerOutcome>;
   /** Scrolls the thread to the call; null where the thread does not show it. */
   onShow: (() => void) | null;
@@ -35,12 +36,12 @@ function iconOf(ask: Ask): IconName {
 
 /** Give it the ask's id as `key`: each ask is inert at first. For permissions and plans. */
 export function AskCard(props: IAskCardProps): React.JSX.Element {
-  const { ask, agentName, onAnswer, onShow, takeFocus } = props;
+  const { ask, agentName, locked, onAnswer, onShow, takeFocus } = props;
   const trans = useTrans();
   const id = useId();
   const exact = useRef<HTMLDivElement>(null);
   const armed = useArmed();
-  const { busy, failure, send } = useAnswer(onAnswer);
+  const { busy, failure, send } = useAnswer(onAnswer, locked);
   const buttons = askButtons(ask.options, trans);
   const isPlan = ask.kind === 'plan';
 

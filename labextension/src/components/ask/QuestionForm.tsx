@@ -17,6 +17,7 @@ import { useArmed } from './useArmed';
 export interface IQuestionFormProps {
   ask: Ask;
   agentName: string;
+  locked: boolean;
   onAnswer: (answer: Answer) => Promise<AnswerOutcome>;
 }
 
@@ -33,13 +34,14 @@ function Steps({ page, count }: { page: number; count: number }): React.JSX.Elem
 }
 
 /** Give it the ask's id as `key`. */
-export function QuestionForm({ ask, agentName, onAnswer }: IQuestionFormProps): React.JSX.Element {
+export function QuestionForm(props: IQuestionFormProps): React.JSX.Element {
+  const { ask, agentName, locked, onAnswer } = props;
   const trans = useTrans();
   const { questions } = ask;
   const [page, setPage] = useState(0);
   const [entries, setEntries] = useState<ReadonlyMap<string, Entry>>(new Map());
   const armed = useArmed();
-  const { busy, failure, send } = useAnswer(onAnswer);
+  const { busy, failure, send } = useAnswer(onAnswer, locked);
   const form = useRef<HTMLFormElement>(null);
   const shownPage = useRef(page);
   const question = questions[page];

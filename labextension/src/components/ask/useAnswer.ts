@@ -17,12 +17,22 @@ export interface IAnswering {
   send: (answer: Answer) => void;
 }
 
-export function useAnswer(onAnswer: (answer: Answer) => Promise<AnswerOutcome>): IAnswering {
+/** `locked`: nobody takes an answer from here now. */
+export function useAnswer(
+  onAnswer: (answer: Answer) => Promise<AnswerOutcome>,
+  locked: boolean,
+): IAnswering {
   const trans = useTrans();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
+  const [lockedThen, setLockedThen] = useState(locked);
+  if (locked !== lockedThen) {
+    // what went wrong before says nothing of what comes now
+    setLockedThen(locked);
+    setFailure(null);
+  }
   const send = (answer: Answer): void => {
-    if (busy) {
+    if (busy || locked) {
       return;
     }
     setBusy(true);
@@ -43,5 +53,5 @@ export function useAnswer(onAnswer: (answer: Answer) => Promise<AnswerOutcome>):
       setFailure(reason instanceof Error ? reason.message : trans.__('The answer was not sent.'));
     });
   };
-  return { busy, failure, send };
+  return { busy: busy || locked, failure, send };
 }

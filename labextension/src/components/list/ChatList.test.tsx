@@ -81,7 +81,7 @@ function show(props: Partial<IChatListProps> = {}) {
     onRetrySearch: vi.fn(),
     onSearchFocused: vi.fn(),
   };
-  render(
+  const list = (more: Partial<IChatListProps>) => (
     <StrictMode>
       <ChatList
         view={VIEW}
@@ -94,12 +94,18 @@ function show(props: Partial<IChatListProps> = {}) {
         actions={actions}
         focusRequest={0}
         {...rest}
-        {...props}
+        {...more}
       />
-    </StrictMode>,
+    </StrictMode>
   );
+  const { rerender } = render(list(props));
   const title = (name: string) => screen.getByRole('button', { name });
-  return { ...actions, ...rest, title };
+  return {
+    ...actions,
+    ...rest,
+    title,
+    change: (more: Partial<IChatListProps>) => rerender(list(more)),
+  };
 }
 
 describe('rows', () => {
@@ -151,6 +157,15 @@ describe('renaming in place', () => {
     fireEvent.keyDown(field, { key });
     fireEvent.blur(field);
     expect(rename.mock.calls).toEqual([[CHATS[1], expected]]);
+  });
+
+  it('leaves the focus on the title', () => {
+    const { title, change } = show();
+    act(() => title('Loader').focus());
+    change({ renamingId: 'b' });
+    expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Title of the chat' }));
+    change({ renamingId: null });
+    expect(document.activeElement).toBe(title('Loader'));
   });
 });
 

@@ -39,7 +39,10 @@ function RenameField({ title, onRenamed }: Pick<IRowTitleProps, 'title' | 'onRen
   const trans = useTrans();
   const field = useRef<HTMLInputElement>(null);
   const done = useRef(false);
-  useEffect(() => field.current?.select(), []);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
 
   // Enter takes the field away, which blurs it: one answer only
   const finish = (keep: boolean) => {

@@ -24,7 +24,7 @@ function keyOf(element: Element): string | null {
   return item?.dataset.chatId ?? item?.dataset.hit ?? null;
 }
 
-/** The place where the focus was when its row went away. */
+/** The place where the focus was when its row went away; index -1: in a row, but not on its title. */
 type Lost = { key: string; index: number };
 
 export interface IRowFocus {
@@ -62,16 +62,20 @@ export function useRowFocus(focusRequest: number, leave: () => void): IRowFocus 
     const nowhere = document.activeElement === null || document.activeElement === document.body;
     if (lost !== null && nowhere) {
       const now = items();
-      if (now.every(item => keyOf(item) !== lost.key)) {
+      const own = now.find(item => keyOf(item) === lost.key);
+      if (own === undefined && lost.index >= 0) {
         last.current = null;
         now[Math.min(lost.index, now.length - 1)]?.focus();
+      } else if (own !== undefined && lost.index < 0) {
+        // its new name was written there
+        own.focus();
       }
     }
   });
   const onFocus = (event: React.FocusEvent) => {
     const key = keyOf(event.target);
     const index = items().findIndex(item => item === event.target);
-    last.current = key !== null && index >= 0 ? { key, index } : null;
+    last.current = key !== null ? { key, index } : null;
     if (key !== null) {
       setFocused(key);
     }

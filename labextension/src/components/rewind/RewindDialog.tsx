@@ -17,6 +17,8 @@ type Files = RewindRequest['files'];
 
 export interface IRewindDialogProps {
   message: UserPart;
+  /** Nothing of the conversation stays. */
+  empty: boolean;
   agentName: string;
   /** A run began meanwhile, or the server is gone; null when rewinding is possible. */
   blocked: string | null;
@@ -27,7 +29,7 @@ export interface IRewindDialogProps {
 }
 
 export function RewindDialog(props: IRewindDialogProps): React.JSX.Element {
-  const { message, agentName, blocked, onPreview, onRewind, onClose } = props;
+  const { message, empty, agentName, blocked, onPreview, onRewind, onClose } = props;
   const trans = useTrans();
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -144,7 +146,7 @@ export function RewindDialog(props: IRewindDialogProps): React.JSX.Element {
       )}
       <div className="ac-dialog-foot">
         <span className="ac-quiet ac-small ac-grow">
-          {preview && methodWords(preview.method, agentName, trans)}
+          {preview && methodWords(preview.method, empty, agentName, trans)}
         </span>
         <Button onClick={() => onClose(false)}>{trans.__('Cancel')}</Button>
         <Button

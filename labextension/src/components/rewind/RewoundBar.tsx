@@ -10,13 +10,16 @@ import { fileCounts } from '../thread/SmallParts';
 
 export interface IRewoundBarProps {
   part: RewoundPart;
+  /** Nothing of the conversation stayed. */
+  empty: boolean;
   view: RewindView;
   agentName: string;
   onUndo: () => void;
 }
 
-export function RewoundBar({ part, view, agentName, onUndo }: IRewoundBarProps): React.JSX.Element {
+export function RewoundBar(props: IRewoundBarProps): React.JSX.Element {
   const trans = useTrans();
+  const { part, empty, view, agentName, onUndo } = props;
   const { undoing, failure } = view;
   return (
     <div className="ac-bar" role="group" aria-label={trans.__('Rewind')}>
@@ -26,7 +29,7 @@ export function RewoundBar({ part, view, agentName, onUndo }: IRewoundBarProps):
           trans.__('Rewound.'),
           ...fileCounts(part, trans).map(words => `${words}.`),
           ...queueWords(view, trans),
-          doneWords(part.method, agentName, trans),
+          doneWords(part.method, empty, agentName, trans),
         ].join(' ')}
         {failure === null ? null : (
           <span className="ac-bad" role="alert">
@@ -68,7 +71,15 @@ function queueWords({ last }: RewindView, trans: Trans): string[] {
     : [trans._n('%1 queued prompt removed.', '%1 queued prompts removed.', count)];
 }
 
-function doneWords(method: RewoundPart['method'], agent: string, trans: Trans): string {
+function doneWords(
+  method: RewoundPart['method'],
+  empty: boolean,
+  agent: string,
+  trans: Trans,
+): string {
+  if (empty) {
+    return trans.__('%1 begins anew.', agent);
+  }
   return method === 'native'
     ? trans.__('%1 rewound its own conversation.', agent)
     : trans.__('%1 starts again with a transcript.', agent);

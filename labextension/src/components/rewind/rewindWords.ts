@@ -13,7 +13,16 @@ export function changeWords(change: FileRestore['change'], trans: Trans): string
   }
 }
 
-export function methodWords(method: RewindResult['method'], agent: string, trans: Trans): string {
+/** `empty`: nothing of the conversation stays. */
+export function methodWords(
+  method: RewindResult['method'],
+  empty: boolean,
+  agent: string,
+  trans: Trans,
+): string {
+  if (empty) {
+    return trans.__('%1 begins anew.', agent);
+  }
   return method === 'native'
     ? trans.__('%1 rewinds its own conversation.', agent)
     : trans.__('%1 starts again with a transcript of what stays.', agent);

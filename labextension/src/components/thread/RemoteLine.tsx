@@ -4,6 +4,12 @@ import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
 
+/** `host/identity` of a server, or other words for it: what tells a person something. */
+function hostOf(holder: string): string {
+  const end = holder.lastIndexOf('/');
+  return end > 0 ? holder.slice(0, end) : holder;
+}
+
 export function RemoteLine({
   run,
 }: {
@@ -17,7 +23,7 @@ export function RemoteLine({
         <b>{trans.__('Another server runs this chat.')}</b>{' '}
         {run.holder === null ? null : (
           <>
-            <VisibleText text={run.holder} />
+            {trans.__('Its host:')} <VisibleText text={hostOf(run.holder)} />
             {'. '}
           </>
         )}

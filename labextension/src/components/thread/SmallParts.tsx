@@ -131,7 +131,11 @@ export function ForkedLine({ part }: { part: ForkedPart }): React.JSX.Element {
 export function RewoundLine({ part }: { part: RewoundPart }): React.JSX.Element {
   const trans = useTrans();
   const words = part.undone ? trans.__('Rewind undone') : trans.__('Rewound to here');
-  return <Rule>{[words, ...fileCounts(part, trans)].join(' · ')}</Rule>;
+  const memory =
+    part.method === 'native'
+      ? []
+      : [trans.__('by transcript: the agent gets the visible messages')];
+  return <Rule>{[words, ...fileCounts(part, trans), ...memory].join(' · ')}</Rule>;
 }
 
 /** "2 files restored", "1 file kept"; nothing where there were none. */
