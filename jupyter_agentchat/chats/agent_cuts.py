@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,7 +13,9 @@ from ..errors import AgentChatError
 from ..protocol.resources import RunRequest
 from ..providers.base import Adapter, Rewinder, RunContext
 from ..store.base import ChatRecord, Store
+from .agent_end import ClosesChats, end_agent
 from .cuts import Cut, holds_session
+from .plans import run_request
 from .service import ChatService
 
 log = logging.getLogger(__name__)
@@ -23,11 +24,10 @@ CUT_DEADLINE_S: Final = 30.0
 CLOSE_DEADLINE_S: Final = 10.0
 
 
-class Agents(Protocol):
+class Agents(ClosesChats, Protocol):
     """The part of the provider registry that is needed here."""
 
     async def adapter(self, provider_id: str) -> Adapter: ...
-    async def close_chat(self, chat_id: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +76,12 @@ class AgentCuts:
         except AgentChatError as error:
             log.info("chat=%s: no native rewind: %s", chat.id, error)
             return None
-        request = RunRequest(
-            chat_id=chat.id,
-            run_id=secrets.token_hex(8),
-            prompt="",
-            cwd=str(directory),
-            project=self._chats.projects.name(record.project_path),
-            model=chat.model,
-            effort=chat.effort,
-            service_tier=chat.service_tier,
-            mode=chat.mode,
+        request = run_request(
+            self._chats.projects,
+            record,
+            directory,
             permission=self._chats.effective(record),
-            provider_session_id=session_id,
-            skills=chat.skills,
+            session_id=session_id,
         )
         return NativeCut(provider, rewinder, request, RunContext(trusted, str(uuid.uuid4())), runs)
 
@@ -105,10 +98,4 @@ class AgentCuts:
 
     async def close(self, chat_id: str) -> None:
         """A warm process would still know what was cut."""
-        try:
-            async with asyncio.timeout(CLOSE_DEADLINE_S):
-                await self._agents.close_chat(chat_id)
-        except (AgentChatError, TimeoutError) as error:
-            log.info("chat=%s: its agent was not closed: %s", chat_id, error or "time-out")
-        except Exception:
-            log.exception("chat=%s: its agent was not closed", chat_id)
+        await end_agent(self._agents, chat_id, timeout_s=CLOSE_DEADLINE_S)

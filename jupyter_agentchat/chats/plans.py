@@ -20,6 +20,7 @@ from ..store.base import ChatRecord, Store
 from .lineage import still_ends_at
 from .modes import effective_prompt
 from .policies import Policies
+from .projects import Projects
 from .service import ChatService
 from .transcript import build_transcript, visible_messages
 from .trust import TrustKeeper
@@ -38,6 +39,37 @@ class Allowance:
     trusted: bool
     permission: Permission = "full"
     queued: str | None = None
+
+
+def run_request(
+    projects: Projects,
+    record: ChatRecord,
+    directory: Path,
+    *,
+    permission: Permission,
+    session_id: str | None,
+    prompt: str = "",
+    fork: bool = False,
+    transcript: str | None = None,
+) -> RunRequest:
+    """What an adapter is told of a chat, under a new run id. Without a prompt: not to be run."""
+    chat = record.chat
+    return RunRequest(
+        chat_id=chat.id,
+        run_id=secrets.token_hex(8),
+        prompt=prompt,
+        cwd=str(directory),
+        project=projects.name(record.project_path),
+        model=chat.model,
+        effort=chat.effort,
+        service_tier=chat.service_tier,
+        mode=chat.mode,
+        permission=permission,
+        provider_session_id=session_id,
+        fork=fork,
+        transcript=transcript,
+        skills=chat.skills,
+    )
 
 
 class Planner:
@@ -107,21 +139,15 @@ class Planner:
             continuation = "fork" if fork else "resume"
         permission = stricter(allowance.permission, self._chats.effective(record))
         first_seq = self._store.last_seq(chat.id) + 1
-        request = RunRequest(
-            chat_id=chat.id,
-            run_id=secrets.token_hex(8),
+        request = run_request(
+            self._chats.projects,
+            record,
+            directory,
             prompt=effective_prompt(user.text, chat.mode),
-            cwd=str(directory),
-            project=self._chats.projects.name(record.project_path),
-            model=chat.model,
-            effort=chat.effort,
-            service_tier=chat.service_tier,
-            mode=chat.mode,
             permission=permission,
-            provider_session_id=session_id,
+            session_id=session_id,
             fork=fork,
             transcript=transcript,
-            skills=chat.skills,
         )
         started = RunStarted(
             provider=provider,

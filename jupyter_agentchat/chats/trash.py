@@ -13,10 +13,10 @@ from ..protocol.base import now
 from ..protocol.controls import DeletedChat, TrashList
 from ..protocol.frames import ChatDeleted
 from ..protocol.resources import Chat
-from ..providers.registry import ProviderRegistry
 from ..runs.hub import Hub
 from ..store.base import Store
 from .access import Caller
+from .agent_end import ClosesChats, end_agent
 from .service import ChatService
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Trash:
         store: Store,
         hub: Hub,
         chats: ChatService,
-        providers: ProviderRegistry,
+        providers: ClosesChats,
         *,
         tasks: TaskOwner,
         days: float,
@@ -60,13 +60,7 @@ class Trash:
         text = ChatDeleted(chat_id=chat_id).model_dump_json()
         self._hub.broadcast(lambda _username: text)
         # last, since it may take its time: nothing of the agent stays behind
-        try:
-            async with asyncio.timeout(CLOSE_DEADLINE_S):
-                await self._providers.close_chat(chat_id)
-        except (AgentChatError, TimeoutError) as error:
-            log.info("chat=%s: its agent was not closed: %s", chat_id, error)
-        except Exception:
-            log.exception("chat=%s: its agent was not closed", chat_id)
+        await end_agent(self._providers, chat_id, timeout_s=CLOSE_DEADLINE_S)
         self.empty()
 
     def list(self) -> TrashList:

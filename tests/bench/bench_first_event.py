@@ -10,19 +10,18 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 import uuid
 from pathlib import Path
 
 from tests.bench.harness import (
-    SCENARIO_AGENT,
     JupyterServer,
     Row,
     jupyter_server,
     median,
     next_frame,
+    raw_agent,
     script,
 )
 from tests.fakes.fake_anthropic import FakeAnthropic
@@ -56,20 +55,11 @@ async def ours(server: JupyterServer, provider: str, text: str) -> float:
 
 def raw_native(text: str) -> float:
     """The scenario agent, started by hand."""
-    request = {"chat_id": "c", "run_id": "r", "cwd": "/", "prompt": text}
     began = time.monotonic()
-    with subprocess.Popen(
-        [sys.executable, str(SCENARIO_AGENT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps({"op": "run", "request": request}).encode() + b"\n")
-        process.stdin.flush()
-        for line in process.stdout:
+    with raw_agent(text) as output:
+        for line in output:
             if b'"delta"' in line or b'"final"' in line:
-                first = (time.monotonic() - began) * 1000
-                process.kill()
-                return first
+                return (time.monotonic() - began) * 1000
     raise RuntimeError("the agent said nothing")
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 from tests.bench.harness import (
-    SCENARIO_AGENT,
     JupyterServer,
     Row,
     jupyter_server,
     median,
     next_frame,
     quantile,
+    raw_agent,
     rss_mb,
     script,
     spread,
@@ -30,20 +28,11 @@ STOPS = 20
 
 def raw_wall_s(text: str) -> float:
     """The agent alone, from its start to its `complete`."""
-    request = {"chat_id": "c", "run_id": "r", "cwd": "/", "prompt": text}
     began = time.monotonic()
-    with subprocess.Popen(
-        [sys.executable, str(SCENARIO_AGENT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps({"op": "run", "request": request}).encode() + b"\n")
-        process.stdin.flush()
-        while b'"complete"' not in process.stdout.readline():
+    with raw_agent(text) as output:
+        while b'"complete"' not in output.readline():
             pass
-        took = time.monotonic() - began
-        process.kill()
-    return took
+        return time.monotonic() - began
 
 
 async def our_wall_s(server: JupyterServer, text: str) -> float:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
@@ -211,6 +211,23 @@ def wait_for(server: JupyterServer, extension: bool) -> None:
         else:
             return
     raise RuntimeError((server.home / "log").read_text()[-2000:])
+
+
+@contextmanager
+def raw_agent(text: str) -> Iterator[IO[bytes]]:
+    """The scenario agent alone, started by hand and given a prompt; its output, to be read."""
+    request = {"chat_id": "c", "run_id": "r", "cwd": "/", "prompt": text}
+    with subprocess.Popen(
+        [sys.executable, str(SCENARIO_AGENT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps({"op": "run", "request": request}).encode() + b"\n")
+        process.stdin.flush()
+        try:
+            yield process.stdout
+        finally:
+            process.kill()
 
 
 def script(*steps: dict[str, Any]) -> str:

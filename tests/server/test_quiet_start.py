@@ -85,48 +85,22 @@ async def test_opening_chats_starts_no_process_no_port_and_no_task(
     assert children() == processes
 
 
-def test_loading_the_extension_imports_no_adapter_and_starts_nothing(tmp_path: Path) -> None:
-    program = """
-import sys, threading
-from jupyter_server.serverapp import ServerApp
-from jupyter_agentchat.extension import AgentChatApp
-app = ServerApp()
-app.initialize(argv=["--no-browser", "--port=0", "--allow-root",
-                     "--ServerApp.jpserver_extensions={'jupyter_agentchat': True}"],
-               find_extensions=False, new_httpserver=False)
-assert app.extension_manager.extension_apps["jupyter_agentchat"]
-print([name for name in sys.modules if name.startswith("jupyter_agentchat.providers.")
-       and not name.endswith((".base", ".registry", ".settings"))])
-print([thread.name for thread in threading.enumerate() if "agentchat" in thread.name])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines()[-2:] == ["[]", "[]"]
-
-
 NOTHING_BEHIND = {"pydantic", "jupyter_agentchat.assembly", "jupyter_agentchat.runs.hub"}
 
 
-def loaded_modules(tmp_path: Path, *options: str) -> tuple[set[str], str]:
-    """Modules in a fresh server that has loaded the extension, and what it logged."""
+def start(tmp_path: Path, look: str, *options: str) -> tuple[list[str], str]:
+    """What `look` prints in a fresh server that has loaded the extension (`extension`), by line,
+    and what the server logged."""
     program = f"""
-import sys
+import sys, threading
 from jupyter_server.serverapp import ServerApp
 app = ServerApp()
 app.initialize(argv=["--no-browser", "--port=0", "--allow-root",
                      "--ServerApp.jpserver_extensions={{'jupyter_agentchat': True}}",
                      *{list(options)!r}],
                find_extensions=False, new_httpserver=False)
-assert app.extension_manager.extension_apps["jupyter_agentchat"]
-print(*sys.modules)
+(extension,) = app.extension_manager.extension_apps["jupyter_agentchat"]
+{look}
 """
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -138,7 +112,25 @@ print(*sys.modules)
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return set(done.stdout.split()), done.stderr
+    return done.stdout.splitlines(), done.stderr
+
+
+def loaded_modules(tmp_path: Path, *options: str) -> tuple[set[str], str]:
+    """Modules in a fresh server that has loaded the extension, and what it logged."""
+    lines, log = start(tmp_path, "print(*sys.modules)", *options)
+    return set(lines[-1].split()), log
+
+
+def test_the_first_request_imports_no_adapter_and_starts_nothing(tmp_path: Path) -> None:
+    look = """
+extension.assemble()
+print([name for name in sys.modules if name.startswith("jupyter_agentchat.providers.")
+       and not name.endswith((".base", ".registry", ".settings"))])
+print([thread.name for thread in threading.enumerate() if "agentchat" in thread.name])
+print("jupyter_agentchat.runs.hub" in sys.modules)
+"""
+    lines, _ = start(tmp_path, look)
+    assert lines[-3:] == ["[]", "[]", "True"]
 
 
 def test_a_server_that_nobody_chats_on_pays_for_nothing(tmp_path: Path) -> None:
