@@ -80,17 +80,23 @@ CLAUDE_PIN := claude-agent-sdk==0.2.189
 CODEX_PIN := @openai/codex@0.171.0
 OPENCODE_PIN := opencode-ai@1.18.33
 KIMI_PIN := @moonshot-ai/kimi-code@2.1.0 node@24
+GEMINI_PIN := @google/gemini-cli@0.61.0 node@24
+QWEN_PIN := @qwen-code/qwen-code@0.24.4 node@24
 stamp = .clis/$(1)/.stamp-$(lastword $(subst @, ,$(subst =, ,$(firstword $(2)))))
 CLAUDE_STAMP := $(call stamp,claude,$(CLAUDE_PIN))
 CODEX_STAMP := $(call stamp,codex,$(CODEX_PIN))
 OPENCODE_STAMP := $(call stamp,opencode,$(OPENCODE_PIN))
 KIMI_STAMP := $(call stamp,kimi,$(KIMI_PIN))
+GEMINI_STAMP := $(call stamp,gemini,$(GEMINI_PIN))
+QWEN_STAMP := $(call stamp,qwen,$(QWEN_PIN))
 STAMP_OF_claude := $(CLAUDE_STAMP)
 STAMP_OF_codex := $(CODEX_STAMP)
 STAMP_OF_opencode := $(OPENCODE_STAMP)
 STAMP_OF_kimi := $(KIMI_STAMP)
+STAMP_OF_gemini := $(GEMINI_STAMP)
+STAMP_OF_qwen := $(QWEN_STAMP)
 
-agents: setup $(foreach agent,$(AGENTS),$(or $(STAMP_OF_$(agent)),$(error unknown agent $(agent): claude codex opencode kimi))) ## install the pinned CLIs (AGENTS="claude codex opencode kimi")
+agents: setup $(foreach agent,$(AGENTS),$(or $(STAMP_OF_$(agent)),$(error unknown agent $(agent): claude codex opencode kimi gemini qwen))) ## install the pinned CLIs (AGENTS="claude codex opencode kimi gemini qwen")
 
 test-agents: agents ## tests of the real CLIs against fake model servers
 	REQUIRE_AGENTS=1 $(BIN)/python -m pytest -q -rs tests/agents
@@ -103,7 +109,9 @@ $(CLAUDE_STAMP): | $(PYTHON_STAMP)
 $(CODEX_STAMP): PACKAGES = $(CODEX_PIN)
 $(OPENCODE_STAMP): PACKAGES = $(OPENCODE_PIN)
 $(KIMI_STAMP): PACKAGES = $(KIMI_PIN)
-$(CODEX_STAMP) $(OPENCODE_STAMP) $(KIMI_STAMP):
+$(GEMINI_STAMP): PACKAGES = $(GEMINI_PIN)
+$(QWEN_STAMP): PACKAGES = $(QWEN_PIN)
+$(CODEX_STAMP) $(OPENCODE_STAMP) $(KIMI_STAMP) $(GEMINI_STAMP) $(QWEN_STAMP):
 	rm -rf $(@D) && mkdir -p $(@D)
 	npm install --prefix $(@D) $(PACKAGES)
 	touch $@

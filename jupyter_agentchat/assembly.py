@@ -31,7 +31,9 @@ from .chats.service import ChatService
 from .chats.starts import Starter
 from .chats.trash import Trash
 from .chats.trust import TrustKeeper
+from .chats.unasked import UnaskedTurns
 from .handlers.base import Services
+from .process.child_secrets import ChildSecrets
 from .process.keeper import spool_supported
 from .process.local import LocalLauncher
 from .process.reaper import reap
@@ -41,6 +43,7 @@ from .protocol.events import Complete
 from .protocol.frames import ProvidersFrame
 from .protocol.resources import Provider
 from .protocol.words import Mode, Permission
+from .providers.base import Begin
 from .providers.registry import ProviderRegistry
 from .runs.hooks import HubHooks
 from .runs.hub import Hub
@@ -115,6 +118,8 @@ class Assembly:
             scratch=Path(scratch.name),
             idle_timeout_s=settings.idle_process_timeout_s,
             on_probed=self._providers_changed,
+            begin_unasked=self._host_unasked,
+            secret_of=ChildSecrets(settings.data_dir).of,
         )
         closing.push_async_callback(self.providers.close)
         self.hub = Hub(
@@ -137,6 +142,7 @@ class Assembly:
         trust = TrustKeeper(self.store, self.providers, settings.trusted_workspaces)
         planner = Planner(self.store, chats, policies, trust)
         starter = Starter(self.store, self.hub, chats, checkpoints)
+        self._unasked = UnaskedTurns(self.store, planner, starter)
         dispatcher = Dispatcher(self.store, self.hub, planner, starter, self.providers.provider)
         queue = self.queue = PromptQueue(
             self.store,
@@ -255,6 +261,9 @@ class Assembly:
             allow_token_approvals=settings.allow_token_approvals,
             transcript_limit=settings.transcript_limit,
         )
+
+    async def _host_unasked(self, provider: str, chat_id: str, begin: Begin) -> bool:
+        return await self._unasked.host(provider, chat_id, begin)
 
     def _providers_changed(self, providers: list[Provider]) -> None:
         text = ProvidersFrame(providers=providers).model_dump_json()

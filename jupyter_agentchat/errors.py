@@ -6,6 +6,7 @@ AgentChatError                   code, status, message, details
  │   ├─ BadRequest               bad_request 400
  │   ├─ Forbidden                forbidden 403
  │   ├─ Busy                     busy 409           a run is active here, or another server holds it
+ │   ├─ LogMoved                 stale 409          an append counted from an older end of the log
  │   ├─ Stale                    stale 409          what the person saw is no longer so
  │   ├─ AlreadyResolved          already_resolved 409
  │   ├─ NotTrusted               not_trusted 409    the project has configuration nobody decided on
@@ -85,6 +86,17 @@ class Stale(Refused):
 
     code = "stale"
     status = 409
+
+
+class LogMoved(Refused):
+    """Another server has written to the log since its end was looked at: count again."""
+
+    code = "stale"
+    status = 409
+
+    def __init__(self, last_seq: int) -> None:
+        super().__init__("The chat has gone on meanwhile: try again.", last_seq=last_seq)
+        self.last_seq = last_seq
 
 
 class AlreadyResolved(Refused):

@@ -140,7 +140,7 @@ class Dispatcher:
                 self._looking[item.chat_id] = True  # removed, or sent by another server: the next
             elif waiting[item.id].held_reason != reason:
                 self._store.save_queued(replace(waiting[item.id], held_reason=reason))
-                self._hub.show_queue(item.chat_id)
+                self._hub.show_queue(item.chat_id, row=False)
         except AgentChatError as error:
             log.warning("chat=%s: why its queue waits is not kept: %s", item.chat_id, error)
 

@@ -4,7 +4,7 @@ any length is never held whole."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
 from ..protocol.events import EventBody
@@ -27,9 +27,15 @@ def export_jsonl(store: Store, chat: Chat, *, include_cut: bool = False) -> Iter
         yield "".join(event.wire_json(with_chat=True) + "\n" for event in page.events)
 
 
-def export_markdown(store: Store, chat: Chat, *, include_cut: bool = False) -> Iterator[str]:
+def export_markdown(
+    store: Store,
+    chat: Chat,
+    *,
+    include_cut: bool = False,
+    name_of: Callable[[str], str] = str,
+) -> Iterator[str]:
     """The conversation for reading; see `ChatMarkdown`. Yields and raises like `export_jsonl`."""
-    document = ChatMarkdown()
+    document = ChatMarkdown(name_of)
     yield document.heading(chat)
     for page in _pages(store, chat.id, include_cut):
         for event in page.events:

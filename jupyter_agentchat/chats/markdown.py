@@ -6,6 +6,7 @@ What people and agents wrote stands as it is; output of tools stands in fences t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ..protocol.events import (
     Ask,
@@ -36,7 +37,9 @@ class ChatMarkdown:
     The parts of a turn are held until it ends: a final may have come behind what stands after it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name_of: Callable[[str], str] = str) -> None:
+        """`name_of` gives the name of an agent by its id."""
+        self._name_of = name_of
         self._parts: dict[int, str] = {}
         self._said: dict[str, tuple[int, str]] = {}
         self._calls: dict[str, tuple[int, str]] = {}
@@ -44,7 +47,8 @@ class ChatMarkdown:
 
     def heading(self, chat: Chat) -> str:
         """Title and facts."""
-        agent = " · ".join(word for word in (chat.provider, chat.model) if word)
+        name = self._agent(chat.provider) if chat.provider else ""
+        agent = " · ".join(word for word in (name, chat.model) if word)
         where = "without a project" if chat.project is None else f"project `{chat.project or '.'}`"
         facts = " · ".join(word for word in (agent, where, f"begun {chat.created[:10]}") if word)
         return f"# {_one_line(chat.title) or 'Chat'}\n\n{facts}\n"
@@ -58,7 +62,7 @@ class ChatMarkdown:
                 head = f"## {_one_line(body.author.name)}, {_clock(time)}"
                 return f"{turn}\n{head}\n\n{body.text}\n{files}"
             case RunStarted():
-                self._parts[seq] = f"### {body.provider}, {_clock(time)}"
+                self._parts[seq] = f"### {self._agent(body.provider)}, {_clock(time)}"
             case AssistantText():
                 at, text = self._said.get(body.item_id, (body.first_seq or seq, ""))
                 text = (body.text or "") if body.final else text + (body.delta or "")
@@ -93,6 +97,9 @@ class ChatMarkdown:
             case _:
                 pass
         return ""
+
+    def _agent(self, provider: str) -> str:
+        return _one_line(self._name_of(provider))
 
     def end(self) -> str:
         """What is held, in its order."""

@@ -14,9 +14,10 @@ from ..errors import BadRequest, NotTrusted, Stale, Unsupported
 from ..protocol.events import Complete, EventBody, RunStarted, User
 from ..protocol.resources import Expect, RunRequest
 from ..protocol.words import Continuation, Permission, stricter
-from ..providers.base import RunContext
+from ..providers.base import Begin, RunContext
 from ..runs.plan import RunPlan
 from ..store.base import ChatRecord, Store
+from .catching_up import missed_messages
 from .lineage import still_ends_at
 from .modes import effective_prompt
 from .policies import Policies
@@ -133,9 +134,12 @@ class Planner:
         provider = chat.provider or ""  # `check` has refused a chat without one
         directory: Path = self._chats.projects.directory(record)
         session_id, fork = self._session(record, provider)
-        transcript = None if session_id else self.transcript(chat.id, None)
-        continuation: Continuation = "transcript" if transcript else "fresh"
         if session_id:
+            transcript = None if fork else self._missed(chat.id, provider)
+        else:
+            transcript = self.transcript(chat.id, None)
+        continuation: Continuation = "transcript" if transcript else "fresh"
+        if session_id:  # also with a transcript of what it has missed
             continuation = "fork" if fork else "resume"
         permission = stricter(allowance.permission, self._chats.effective(record))
         first_seq = self._store.last_seq(chat.id) + 1
@@ -176,6 +180,34 @@ class Planner:
             queued=allowance.queued,
         )
 
+    def unasked(self, record: ChatRecord, provider: str, begin: Begin, trusted: bool) -> RunPlan:
+        """The run of a turn that the agent has begun by itself. Raises what finding its directory
+        raises."""
+        chat = record.chat
+        directory = self._chats.projects.directory(record)
+        permission = self._chats.effective(record)
+        request = run_request(
+            self._chats.projects,
+            record,
+            directory,
+            permission=permission,
+            session_id=chat.sessions.get(provider),
+        )
+        started = RunStarted(
+            provider=provider,
+            model=chat.model,
+            effort=chat.effort,
+            service_tier=chat.service_tier,
+            mode=chat.mode,
+            permission=permission,
+            continuation="resume",
+            cwd=str(directory),
+            origin="provider",
+        )
+        context = RunContext(trusted=trusted, first_session_id=str(uuid.uuid4()))
+        limit = self._policies.max_permission
+        return RunPlan(request, context, None, started, lambda: None, limit, begin=begin)
+
     def _session(self, record: ChatRecord, provider: str) -> tuple[str | None, bool]:
         """(the agent's conversation to go on with, whether a copy of it is made first).
 
@@ -205,6 +237,12 @@ class Planner:
             elif isinstance(body, Complete) and body.outcome == "completed" and event.run_id in own:
                 return False
         return True
+
+    def _missed(self, chat_id: str, provider: str) -> str | None:
+        """For an agent that comes back to its conversation: what others did here meanwhile."""
+        messages = missed_messages(self._store, chat_id, provider)
+        limit = self._policies.transcript_limit
+        return build_transcript(messages, limit, since="since your last turn, with another agent")
 
     def transcript(self, chat_id: str, before: int | None) -> str | None:
         """What was said before `before`; reads backwards only as far as the limit needs."""

@@ -147,13 +147,13 @@ class PromptQueue:
         if item is None:
             item = self._store.unqueue(chat_id, item_id)  # NotFound, in the store's words
         self._store.save_queued(replace(item, text=text, expect=None, held_reason=None))
-        return self._changed(chat_id)
+        return self._changed(chat_id, row=False)
 
     def order(self, chat_id: str, ids: list[str]) -> Queue:
         """Raises Stale when `ids` are not exactly those that wait."""
         self._enter(chat_id)
         self._store.order_queue(chat_id, ids)
-        return self._changed(chat_id)
+        return self._changed(chat_id, row=False)
 
     def remove(self, chat_id: str, item_id: str) -> Queue:
         """Raises NotFound when it was sent or removed before."""
@@ -283,7 +283,8 @@ class PromptQueue:
         if not self._store.queue(chat_id) and self._store.queue_pause(chat_id) is not None:
             self._store.pause_queue(chat_id, None)
 
-    def _changed(self, chat_id: str) -> Queue:
-        self._hub.show_queue(chat_id)
+    def _changed(self, chat_id: str, *, row: bool = True) -> Queue:
+        """`row`: also what the chat list tells of it."""
+        self._hub.show_queue(chat_id, row=row)
         self._dispatcher.wake(chat_id)
         return queue_of(self._store, chat_id)

@@ -29,6 +29,7 @@ from . import agent_files
 from .access import Caller
 from .agent_cuts import AgentCuts, Agents, NativeCut
 from .cuts import Cut, can_undo, find_cut, last_rewind, prompt_at
+from .rewind_counts import LineCounts
 from .rewind_notes import RewindNote, RewindNotes
 from .rewind_steps import RewindQueue, RewindSteps, files_of, kept_of
 from .service import ChatService
@@ -60,6 +61,7 @@ class Rewinds:
         self._checkpoints = checkpoints
         self._holder = holder or own_holder()
         self.notes = RewindNotes(checkpoints.folder)
+        self._counts = LineCounts(checkpoints.folder / "objects")
         self._steps = RewindSteps(store, hub, chats, queue, checkpoints, self.notes)
 
     # ---- rewind -----------------------------------------------------------------------------
@@ -90,7 +92,7 @@ class Rewinds:
         return RewindResult(
             prompt=cut.prompt,
             method="native" if native else "transcript",
-            files=files_of(plan.changes),
+            files=await self._counts.counted(files_of(plan.changes), plan.changes),
             kept=kept_of(plan.kept),
             queue=self._queue.view(chat_id).queue,
         )

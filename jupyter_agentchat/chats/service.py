@@ -8,7 +8,7 @@ import secrets
 from dataclasses import replace
 from typing import Any, cast
 
-from ..errors import BadRequest, Busy, Forbidden, Stale, StorageError
+from ..errors import AgentChatError, BadRequest, Busy, Forbidden, Stale, StorageError
 from ..protocol.base import now
 from ..protocol.events import Ask, AskResolved, Complete, Session, Usage
 from ..protocol.frames import ChatFrame
@@ -23,11 +23,13 @@ from ..protocol.resources import (
 from ..protocol.words import Attention, Permission, stricter
 from ..providers.registry import ProviderRegistry
 from ..runs.hub import Hub
-from ..store.base import ChatRecord, Store
+from ..store.base import ChatRecord, QueueSize, Store
 from .access import Caller, require_person
 from .modes import effective_permission, is_raise
 from .policies import Policies
 from .projects import Projects
+from .switching import cleared_notice, left_behind, without_settings
+from .wants import wants_of
 
 log = logging.getLogger(__name__)
 
@@ -56,19 +58,25 @@ class ChatService:
 
     # ---- reading ----------------------------------------------------------------------------
 
-    def view(self, record: ChatRecord, username: str) -> Chat:
-        """The record as the wire's Chat for one person."""
+    def view(self, record: ChatRecord, username: str, waiting: QueueSize | None = None) -> Chat:
+        """The record as the wire's Chat for one person; `waiting` spares asking for its queue."""
         chat = record.chat
+        if waiting is None:
+            waiting = self._store.queue_sizes([chat.id]).get(chat.id, QueueSize())
         marks = record.marks or self._store.marks(chat.id, username)
         state = self._hub.state(chat.id)
         unread = chat.last_seq > marks.read_seq
         # that a run has ended is told until the person has read it
         ended: Attention | None = chat.attention if unread else None
+        ask = self._hub.oldest_ask(chat.id) if state == "waiting" else None
         return chat.model_copy(
             update={
                 "project": self.projects.name(record.project_path),
                 "state": state,
                 "attention": "needs_input" if state == "waiting" else ended,
+                "wants": None if ask is None else wants_of(ask),
+                "queued": waiting.count,
+                "queue_paused": waiting.paused,
                 "unread": unread,
                 "pinned": marks.pinned,
                 "archived": marks.archived,
@@ -108,10 +116,12 @@ class ChatService:
                 limit=limit - len(rows),
                 cursor=cursor,
             )
+            sizes = self._store.queue_sizes([record.chat.id for record in records])
             for record in records:
                 if not self.projects.is_here(record):
                     continue
-                row = self.view(record, caller.username)
+                waiting = sizes.get(record.chat.id, QueueSize())
+                row = self.view(record, caller.username, waiting)
                 if state is None or row.state == state:
                     rows.append(row)
             if cursor is None or len(rows) >= limit:
@@ -201,6 +211,7 @@ class ChatService:
         if patch.model_fields_set - {"archived", "pinned"}:  # these are a person's own
             self._hub.refuse_remote(chat_id)
         changes = {name: getattr(patch, name) for name in patch.model_fields_set}
+        left: list[str] = []
         for name in ("archived", "pinned", "mode", "permission", "provider", "title"):
             if name in changes and changes[name] is None:
                 raise BadRequest(f"{name} cannot be cleared.", field=name)
@@ -217,8 +228,8 @@ class ChatService:
                 raise BadRequest("There is no such agent here.", provider=changes["provider"])
             if self._hub.state(chat_id) != "idle":
                 raise Busy("The agent can be changed when the run has ended.")
-            # what does not fit the new agent goes; its models and efforts have other names
-            changes = {"model": None, "effort": None, "service_tier": None, "skills": [], **changes}
+            left = left_behind(record.chat, changes)
+            changes = without_settings(changes)
         before = self.effective(record)
         after_record = self._with_mode(record, changes)
         after = self.effective(after_record)
@@ -238,6 +249,13 @@ class ChatService:
         if "title" in changes:
             record = replace(record, auto_title=False)
         self._store.save_chat(record)
+        if left and record.chat.last_seq:
+            told = cleared_notice(self._providers.name_of(record.chat.provider or ""), left)
+            try:
+                self._hub.record(chat_id, [told])
+            except AgentChatError as error:
+                # the agent is changed: to refuse now would be a lie
+                log.warning("chat=%s: what was cleared is not told: %s", chat_id, error)
         own = {name: changes[name] for name in ("archived", "pinned") if name in changes}
         if own:
             marks = self._store.marks(chat_id, caller.username)
@@ -294,13 +312,16 @@ class ChatService:
         ask = self._hub.open_ask(chat_id, ask_id)
         if ask is not None and ask.kind == "plan" and answer.decision == "allow":
             self._policies.check(mode="code")
-        return await self._hub.answer(
+        resolved = await self._hub.answer(
             chat_id,
             ask_id,
             answer,
             caller.author,
             lambda ask, resolved: self._after_answer(chat_id, ask, resolved),
         )
+        if self._hub.oldest_ask(chat_id) is not None:
+            self._hub.show_row(chat_id)  # the chat still waits, for another answer
+        return resolved
 
     def _after_answer(self, chat_id: str, ask: Ask, resolved: AskResolved) -> None:
         if ask.kind != "plan" or resolved.decision != "allow":
@@ -341,8 +362,11 @@ class ChatService:
         """Send the chat's row to every client that may see it."""
         record = self._store.chat(chat_id)
         if self.projects.is_here(record):
+            waiting = self._store.queue_sizes([chat_id]).get(chat_id, QueueSize())
             self._hub.broadcast(
-                lambda username: ChatFrame(chat=self.view(record, username)).model_dump_json()
+                lambda username: ChatFrame(
+                    chat=self.view(record, username, waiting)
+                ).model_dump_json()
             )
 
 

@@ -65,6 +65,10 @@ async def _command(options: Namespace, screen: Screen) -> int:
         from .list_chats import list_chats
 
         return await list_chats(options, screen)
+    if options.command == "doctor":
+        from .doctor import doctor
+
+        return await doctor(options, screen)
     if options.command == "restore":
         from .list_chats import restore_chat
 

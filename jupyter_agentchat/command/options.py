@@ -39,6 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_restore(commands.add_parser("restore", help="bring a deleted chat back"))
     _add_tail(commands.add_parser("tail", help="show the last turns of a chat, and follow it"))
     _add_export(commands.add_parser("export", help="write a chat to a file"))
+    _add_doctor(commands.add_parser("doctor", help="which agents can be used, and why not"))
     return parser
 
 
@@ -130,6 +131,20 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--include-cut", action="store_true", help="also what was taken back by a rewind"
     )
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.allow_abbrev = False
+    parser.description = (
+        "Looks at every agent as the server does, and prints the exact next command where one "
+        "cannot be used. Ends with 0 when an agent is ready, else with 5."
+    )
+    parser.add_argument("--project", metavar="DIR", help="a folder of the server (default: this)")
+    parser.add_argument("--agent", metavar="ID", help="only this one")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also models, permissions and features"
+    )
+    parser.add_argument("--json", action="store_true", help="print every agent as a line of JSON")
 
 
 def _add_chat(parser: argparse.ArgumentParser) -> None:

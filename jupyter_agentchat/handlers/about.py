@@ -45,9 +45,14 @@ class ProvidersHandler(AgentChatHandler):
     @web.authenticated
     @authorized(action="read", resource=RESOURCE)
     async def get(self) -> None:
-        self.services.providers.probe_all(refresh=self.flag("refresh"))
+        flight = self.services.providers.probe_all(refresh=self.flag("refresh"))
         providers = self.services.providers.list()
-        self.reply({"providers": [item.model_dump(mode="json") for item in providers]})
+        self.reply(
+            {
+                "providers": [item.model_dump(mode="json") for item in providers],
+                "probing": flight is not None,
+            }
+        )
 
 
 class ProjectsHandler(AgentChatHandler):

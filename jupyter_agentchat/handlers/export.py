@@ -24,12 +24,19 @@ class ExportHandler(AgentChatHandler):
             raise BadRequest("There is no such format.", formats=list(get_args(Format)))
         form = cast("Format", wanted)
         chat = self.services.chats.get(chat_id, self.caller)
-        export = export_jsonl if form == "jsonl" else export_markdown
         cut = self.get_query_argument("include", "") == "cut"
         self.set_header("Content-Type", f"{MIME[form]}; charset=UTF-8")
         self.set_header("Content-Disposition", f'attachment; filename="{file_name(chat, form)}"')
         self.set_header("Cache-Control", "no-store")
-        for piece in export(self.services.store, chat, include_cut=cut):
+        store = self.services.store
+        if form == "jsonl":
+            pieces = export_jsonl(store, chat, include_cut=cut)
+        else:
+            names = {agent.id: agent.name for agent in self.services.providers.list()}
+            pieces = export_markdown(
+                store, chat, include_cut=cut, name_of=lambda agent: names.get(agent, agent)
+            )
+        for piece in pieces:
             if piece:
                 self.write(piece)
                 await self.flush()  # waits for a slow client; others go on

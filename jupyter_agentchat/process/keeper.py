@@ -29,16 +29,18 @@ from .sweep import MARKER
 SHELL = "/bin/sh"
 _TOOLS = ("setsid", "sleep", "rm")
 
-# kill -0: when the keeper was killed and nobody ended us, do not outlive the agent, and never
-# signal a number that may be somebody else's by now
+# Both helpers are forks of the keeper's shell, not shells of their own: a start costs two programs
+# less. kill -0: when the keeper was killed and nobody ended us, do not outlive the agent, and never
+# signal a number that may be somebody else's by now.
 _HOLDER = """
 trap 'kill $! 2>/dev/null; exit 0' TERM
+PATH=$_ac_p
 i=0
-while [ $i -lt $1 ]; do
-  sleep $2 3>&- &
+while [ $i -lt $_ac_n ]; do
+  sleep $_ac_t 3>&- &
   wait $! || exit 1
-  read -r p x <"$0/pid" && kill -0 $p 2>/dev/null || exit 0
-  if rm "$0/alive" 2>/dev/null; then i=0; else i=$((i+1)); fi
+  read -r p x <"$_ac_d/pid" && kill -0 $p 2>/dev/null || exit 0
+  if rm "$_ac_d/alive" 2>/dev/null; then i=0; else i=$((i+1)); fi
 done
 exec 3>&-
 kill -TERM -$p
@@ -46,19 +48,21 @@ sleep 5 &
 wait $!
 kill -KILL -$p
 """
-# the input is opened first: with the file `pid` on disk its end can be delivered
+# The input is opened first: with the file `pid` on disk its end can be delivered. `self` is the
+# fork, where $$ would be the keeper. It gets its session a moment later, from setsid: see
+# `leads_session`.
 _AGENT = """
-exec <"$1"; shift
-read -r _ac_x </proc/$$/stat; echo "$_ac_x" >"$0/pid"
-exec "$@"
+exec <"$_ac_i"
+read -r _ac_x </proc/self/stat; echo "$_ac_x" >"$_ac_d/pid"
+exec "$_ac_s" "$@"
 """
-_KEEPER = """
-_ac_d=$1 _ac_i=$2 _ac_n=$3 _ac_t=$4 _ac_p=$5 _ac_s=$6 _ac_h=$7 _ac_a=$8; shift 8
+_KEEPER = f"""
+_ac_d=$1 _ac_i=$2 _ac_n=$3 _ac_t=$4 _ac_p=$5 _ac_s=$6; shift 6
 trap : TERM INT HUP
 read -r _ac_x </proc/$$/stat; echo "$_ac_x" >"$_ac_d/keeper"
-PATH=$_ac_p /bin/sh -c "$_ac_h" "$_ac_d" "$_ac_n" "$_ac_t" 3<>"$_ac_i" & _ac_h=$!
+({_HOLDER}) 3<>"$_ac_i" & _ac_h=$!
 read -r _ac_x </proc/$_ac_h/stat; echo "$_ac_x" >"$_ac_d/holder"
-"$_ac_s" /bin/sh -c "$_ac_a" "$_ac_d" "$_ac_i" "$@"
+({_AGENT})
 _ac_r=$?
 echo $_ac_r >"$_ac_d/exit"
 kill $_ac_h 2>/dev/null
@@ -83,7 +87,7 @@ def start_keeper(
     return subprocess.Popen(  # noqa: S603 - a list, and its program was checked
         [
             *(SHELL, "-c", _KEEPER, "sh", str(directory), source),
-            *(str(max(1, ticks)), f"{tick_s:g}", tools, setsid, _HOLDER, _AGENT),
+            *(str(max(1, ticks)), f"{tick_s:g}", tools, setsid),
             *spawn.argv,
         ],
         stdin=subprocess.DEVNULL,
@@ -94,6 +98,15 @@ def start_keeper(
         start_new_session=True,
         close_fds=True,
     )
+
+
+def leads_session(pid: int) -> bool:
+    """Whether the agent `pid` has its session by now, or is gone (or may not be asked): from then
+    on its group is its own to signal."""
+    try:
+        return os.getsid(pid) == pid
+    except (ProcessLookupError, PermissionError):
+        return True
 
 
 def spool_supported(root: Path | None = None) -> str | None:

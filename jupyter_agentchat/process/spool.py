@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import logging
 import os
 import subprocess
-from functools import partial
 from pathlib import Path
 
 from ..errors import ChildGone, SpawnFailed
@@ -16,12 +14,13 @@ from .child import Child
 from .fifo import FifoWriter
 from .framing import LINE_LIMIT_BYTES, LineFramer
 from .identity import ProcessIdentity, identify, is_alive
-from .keeper import start_keeper
 from .ladder import Ladder
 from .launcher import Spawn
 from .lingering import Lingering
 from .reaper import ChildLedger, ChildRecord, end_child
 from .rundir import RunDirectory, run_directories
+from .spool_news import SpoolNews
+from .spool_start import KEEPER_START_S, Keeping, agent_started, execute
 from .spooled import SpooledStreams, SpoolLimits
 from .starts import (
     Starts,
@@ -31,7 +30,6 @@ from .starts import (
     could_not_start,
     is_child_id,
 )
-from .tail import DirectoryWatch
 from .takeover import find_agent
 from .tasks import TaskOwner
 from .trace import WireTrace
@@ -44,7 +42,6 @@ _SHORTEST_TICK_S = 2.0
 _ALIVE_S = 20.0
 _LOOK_S = 0.25
 _LOOK_WITHOUT_NEWS_S = 0.02
-_KEEPER_START_S = 10.0
 _LEAVE_S = 1.0
 _RESERVE_BYTES = 4 * 1024 * 1024
 # between the last line read and its directory's end: it is being stored
@@ -84,18 +81,17 @@ class SpoolLauncher:
         self._limits = SpoolLimits(spool_limit_bytes, reserve_bytes)
         # it goes on for at most a tick longer: a short time gets short ticks, at least two, so that
         # a loop that was held up costs no agent
-        self._tick_s = min(unattended_tick_s, max(_SHORTEST_TICK_S, unattended_max_s / 4))
-        self._ticks = max(2, round(unattended_max_s / self._tick_s))
+        tick_s = min(unattended_tick_s, max(_SHORTEST_TICK_S, unattended_max_s / 4))
+        ticks = max(2, round(unattended_max_s / tick_s))
+        self._owner = identify(os.getpid())
+        self._keeping = Keeping(self._owner, reserve_bytes, ticks, tick_s)
         self._children: dict[str, Child] = {}
         self._streams: dict[str, SpooledStreams] = {}
         self._kept = Lingering(linger_s)
-        self._marks: dict[str, int | None] = {}
-        self._awaited: dict[str, asyncio.Event] = {}  # of those that are just starting
-        self._watch = DirectoryWatch()
+        self._news = SpoolNews()
         self._tasks = TaskOwner("spool launcher")
         self._starts = Starts(parallel_starts, self._tasks)
         self._tending: asyncio.Task[None] | None = None
-        self._owner = identify(os.getpid())
         self._starting: set[asyncio.Future[None]] = set()
         self._closed = self._left = False
 
@@ -165,7 +161,7 @@ class SpoolLauncher:
         found = []
         for directory in run_directories(self._root):
             child_id = directory.path.name
-            held = any(child_id in ours for ours in (self._children, self._kept, self._awaited))
+            held = any(child_id in ours for ours in (self._children, self._kept, self._news))
             if is_child_id(child_id) and not held and not self._is_of_others(directory):
                 found.append(child_id)
         return sorted(found)
@@ -200,7 +196,7 @@ class SpoolLauncher:
         waits = [self._tasks.spawn(each.drained(), name="drain") for each in streams]
         if waits:
             await asyncio.wait(waits, timeout=_LEAVE_S)
-        self._watch.close()
+        self._news.close()
         for each in streams:
             each.directory.keep_alive()
             each.leave()
@@ -217,13 +213,13 @@ class SpoolLauncher:
         await asyncio.gather(*(child.stop(ladder) for child in self.children))
         self._kept.remove_all()
         await self._tasks.close()
-        self._watch.close()
+        self._news.close()
 
     async def _finish_starts(self) -> None:
         """From now on no start begins; those under way are undone."""
         self._closed = True
         if self._starting:
-            await asyncio.wait(self._starting, timeout=_KEEPER_START_S)
+            await asyncio.wait(self._starting, timeout=KEEPER_START_S)
 
     def _is_of_others(self, directory: RunDirectory) -> bool:
         owner = directory.owner()
@@ -247,8 +243,8 @@ class SpoolLauncher:
             )
         process: subprocess.Popen[bytes] | None = None
         try:
-            process = self._execute(spawn, directory)
-            identity = await self._agent_started(directory, process)
+            process = execute(spawn, directory, self._keeping)
+            identity = await agent_started(directory, process, self._news)
             self._refuse_if_closed()
         except BaseException as error:
             undo = self._tasks.spawn(
@@ -272,47 +268,13 @@ class SpoolLauncher:
         await self._on_record(child, spawn.argv[0])
         return child
 
-    def _execute(self, spawn: Spawn, directory: RunDirectory) -> subprocess.Popen[bytes]:
-        out, err = directory.make(self._owner)
-        try:
-            free = directory.free_bytes()
-            if free is not None and free < self._limits.reserve_bytes:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            return start_keeper(
-                spawn, directory.path, out, err, ticks=self._ticks, tick_s=self._tick_s
-            )
-        finally:
-            os.close(out)
-            os.close(err)
-
-    async def _agent_started(
-        self, directory: RunDirectory, process: subprocess.Popen[bytes]
-    ) -> ProcessIdentity:
-        child_id = directory.path.name
-        changed = self._awaited[child_id] = asyncio.Event()
-        told = self._listen(child_id, directory)
-        pause_s = _LOOK_S if told else _LOOK_WITHOUT_NEWS_S / 10
-        try:
-            async with asyncio.timeout(_KEEPER_START_S):
-                while (identity := directory.identity("pid")) is None:
-                    if process.poll() is not None:
-                        raise OSError(errno.ECHILD, directory.err.read_text(errors="replace")[:200])
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(changed.wait(), pause_s)
-                    changed.clear()
-        except TimeoutError:
-            raise OSError(errno.ETIMEDOUT, "its keeper did not start it") from None
-        finally:
-            del self._awaited[child_id]
-        return identity
-
     async def _undo(
         self,
         child_id: str,
         directory: RunDirectory,
         process: subprocess.Popen[bytes] | None,
     ) -> None:
-        self._watch.remove(self._marks.pop(child_id, None))
+        self._news.forget(child_id)
         if process is None:
             directory.remove()
         elif await end_child(child_id, identify(process.pid), directory.path, term_s=0):
@@ -365,24 +327,12 @@ class SpoolLauncher:
         )
         self._children[child_id] = child
         self._streams[child_id] = streams
-        self._listen(child_id, directory)
+        self._news.listen(child_id, directory.path, streams.changed)
         directory.keep_alive()
         streams.tend()  # what happened before the watch
         if self._tending is None or self._tending.done():
             self._tending = self._tasks.spawn(self._tend(), name="tend")
         return child
-
-    def _listen(self, child_id: str, directory: RunDirectory) -> bool:
-        if self._marks.get(child_id) is None:
-            on_change = partial(self._changed, child_id)
-            self._marks[child_id] = self._watch.add(directory.path, on_change)
-        return self._marks[child_id] is not None
-
-    def _changed(self, child_id: str, name: str) -> None:
-        if child_id in self._awaited:
-            self._awaited[child_id].set()
-        elif child_id in self._streams:
-            self._streams[child_id].changed(name)
 
     async def _on_record(self, child: Child, argv0: str | None) -> None:
         if not self._ledger:
@@ -410,8 +360,8 @@ class SpoolLauncher:
         loop = asyncio.get_running_loop()
         touched = loop.time()
         while self._streams or self._kept:
-            await asyncio.sleep(_LOOK_S if self._watch.works else _LOOK_WITHOUT_NEWS_S)
-            due = loop.time() - touched >= min(_ALIVE_S, self._tick_s * 2 / 3)
+            await asyncio.sleep(_LOOK_S if self._news.works else _LOOK_WITHOUT_NEWS_S)
+            due = loop.time() - touched >= min(_ALIVE_S, self._keeping.tick_s * 2 / 3)
             touched = loop.time() if due else touched
             for streams in list(self._streams.values()):
                 if due:
@@ -431,7 +381,7 @@ class SpoolLauncher:
             return
         self._children.pop(child.child_id, None)
         streams = self._streams.pop(child.child_id)
-        self._watch.remove(self._marks.pop(child.child_id, None))
+        self._news.forget(child.child_id)
         if child.survivors:
             return  # the next server deals with them, by the record and the directory
         self._kept.add(child, streams)

@@ -51,7 +51,9 @@ class SpoolFile:
         if size <= 0:
             return b""
         if self._fd is not None:
-            return os.pread(self._fd, size, position)
+            # no buffer larger than what there is: a small line would pay for a large one
+            size = min(size, os.fstat(self._fd).st_size - position)
+            return os.pread(self._fd, size, position) if size > 0 else b""
         try:
             with self._path.open("rb", buffering=0) as file:
                 return os.pread(file.fileno(), size, position)

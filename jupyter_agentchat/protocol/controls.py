@@ -64,10 +64,13 @@ class RewindRequest(Wire):
 
 
 class FileRestore(Wire):
-    """What putting a file back does to it. `path` is relative to the project."""
+    """What putting a file back does to it. `path` is relative to the project. `added`, `removed`:
+    lines of text, told by a dry run where it can compare them; null where it cannot."""
 
     path: Text
     change: Literal["restore", "delete", "create"]
+    added: int | None = None
+    removed: int | None = None
 
 
 class FileKept(Wire):

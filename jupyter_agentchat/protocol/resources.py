@@ -7,6 +7,7 @@ from pydantic import Field
 from .base import AnyObject, Id, Seq, Text, Timestamp, Wire
 from .words import (
     Answer,
+    AskKind,
     AttachmentKind,
     Attention,
     ChatState,
@@ -15,6 +16,7 @@ from .words import (
     Permission,
     ProviderState,
     RefusalCode,
+    ToolKind,
 )
 
 
@@ -62,11 +64,24 @@ class ChatParent(Wire):
     seq: Seq
 
 
+class Wants(Wire):
+    """What an open ask is about, for a line of the chat list; the ask itself is in `sync`.
+
+    `tool`: what the agent wants to do, null for a question or a plan. `subject`: the command, path
+    or question, on one line and cut short; nothing to act on.
+    """
+
+    kind: AskKind
+    tool: ToolKind | None = None
+    subject: Text = ""
+
+
 class Chat(Wire):
     """A chat's metadata. `project` is relative to the server root, null when loose.
 
     `fork_pending`: agents whose conversation in `sessions` is still the parent's: the next run with
-    one of them makes a copy of it.
+    one of them makes a copy of it. `queued`: how many prompts wait; `queue_paused`: for a person.
+    `wants`: what the oldest open ask is about.
     """
 
     id: Id
@@ -89,6 +104,9 @@ class Chat(Wire):
     unread: bool = False
     state: ChatState = "idle"
     attention: Attention | None = None
+    wants: Wants | None = None
+    queued: int = 0
+    queue_paused: bool = False
     owner: Text = "owner"
     usage: ChatUsage = Field(default_factory=ChatUsage)
     archived: bool = False
@@ -274,6 +292,8 @@ class RunRequest(Wire):
     """What a provider adapter is asked to run; also an `op: run` of the native protocol.
 
     `prompt` is the effective prompt (mode policy applied), `cwd` absolute, `permission` effective.
+    `transcript` is what the agent's conversation does not know, to be put before the prompt: all of
+    the chat for a new one, what other agents did meanwhile for one that is resumed.
     """
 
     chat_id: Id

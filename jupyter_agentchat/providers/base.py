@@ -10,17 +10,21 @@ bodies. The hub stamps seq and time, closes what stays open, and writes the one 
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..process.launcher import Launcher
 from ..protocol.events import EventBody
 from ..protocol.resources import AskAnswer, Attachment, ProjectLoad, Provider, RunRequest
 from ..protocol.words import Permission
 from .settings import ProviderSettings
+
+_PROCESS_KEY = secrets.token_bytes(32)
 
 
 class Scope(StrEnum):
@@ -42,6 +46,19 @@ class Step:
     offset: int | None = None
 
 
+Begin: TypeAlias = "Callable[[RunRequest, RunContext], Awaitable[AgentRun]]"
+
+
+def _of_this_process(child_id: str) -> str:
+    """For callers without a data directory (conformance, probes): children die with us."""
+    return hashlib.sha256(_PROCESS_KEY + child_id.encode()).hexdigest()
+
+
+async def _nobody_begins(_chat_id: str, _begin: Begin) -> bool:
+    """For callers that host no unasked turns."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
     """What an adapter may use; handed over once, when it is made.
@@ -50,6 +67,12 @@ class AdapterContext:
     its children may outlive this server. `probe_launcher` is for what must not (`for_probes`).
     `environment` is the server's own (to build from, never to pass on); `scratch` is an empty
     private directory for probes.
+    `secret_of(child_id)`: the secret of a child on a port, the same in the next server.
+    `begin_unasked(chat_id, begin)`: the agent has begun a turn by itself in that chat's
+    conversation (its background task ended). The hub makes a run of it, `origin: provider`, and
+    calls `begin(request, context)` for its `AgentRun` in place of `Adapter.start`; `request.prompt`
+    is empty. False: it cannot be hosted (a run is active, the chat is gone, the server stops); the
+    adapter then waits for the chat's next run, or stops the turn.
     """
 
     launcher: Launcher
@@ -58,6 +81,8 @@ class AdapterContext:
     scratch: Path
     idle_timeout_s: float = 600.0
     probe_launcher: Launcher | None = None
+    secret_of: Callable[[str], str] = _of_this_process
+    begin_unasked: Callable[[str, Begin], Awaitable[bool]] = _nobody_begins
 
     @property
     def for_probes(self) -> Launcher:
@@ -224,7 +249,8 @@ class Adapter(Protocol):
         come again from the run's beginning, each with its `offset`; the hub drops those up to
         `mark.stored`. Runs of one child are attached to in the order of their `mark.first`.
         Nothing is sent, but for a prompt that certainly or possibly never arrived, where sending
-        it again is safe (the agent runs it once). Raises ChildGone, ProviderError: the hub then
+        it again is safe (the agent runs it once). An empty prompt is that of a turn which the agent
+        had begun by itself: it is never sent. Raises ChildGone, ProviderError: the hub then
         closes the run as interrupted. On cancel nothing of the attempt stays behind, the child
         included.
         """

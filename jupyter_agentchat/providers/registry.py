@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import cast
@@ -18,7 +20,7 @@ from ..errors import AgentChatError, Forbidden, NotFound, ProviderError
 from ..process.launcher import Launcher
 from ..process.tasks import TaskOwner
 from ..protocol.resources import Provider
-from .base import Adapter, AdapterContext, AdapterFactory
+from .base import Adapter, AdapterContext, AdapterFactory, Begin
 from .settings import ProviderSettings, parse_named
 
 _log = logging.getLogger(__name__)
@@ -28,7 +30,20 @@ PROBE_DEADLINE_S = 5.0
 CLEAN_S = 24 * 3600.0
 WARNED_S = 2 * 3600.0
 
-_NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode", "kimi": "Kimi Code"}
+_NAMES = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "minimax": "MiniMax",
+    "opencode": "opencode",
+    "kimi": "Kimi Code",
+    "antigravity": "Antigravity",
+}
+
+
+async def _nobody_begins(_provider: str, _chat_id: str, _begin: Begin) -> bool:
+    return False
+
+
 # what somebody else's package may raise while it is imported and set up
 _BROKEN = (
     *(ImportError, SyntaxError, AttributeError, LookupError, TypeError, ValueError),
@@ -54,6 +69,8 @@ class ProviderRegistry:
         idle_timeout_s: float = 600.0,
         probe_launcher: Launcher | None = None,
         on_probed: Callable[[list[Provider]], None] | None = None,
+        begin_unasked: Callable[[str, str, Begin], Awaitable[bool]] = _nobody_begins,
+        secret_of: Callable[[str], str] | None = None,
         found: Iterable[EntryPoint] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -65,6 +82,8 @@ class ProviderRegistry:
         self._allowed = None if allowed is None else frozenset(allowed)
         self._idle_timeout_s = idle_timeout_s
         self._on_probed = on_probed
+        self._begin_unasked = begin_unasked
+        self._secret_of = secret_of
         self._clock = clock
         points = entry_points(group=GROUP) if found is None else found
         self._points = {point.name: point for point in points}
@@ -84,6 +103,10 @@ class ProviderRegistry:
     def ids(self) -> list[str]:
         """Every provider known here, the tour last."""
         return sorted({*self._points, *self._configured}, key=lambda name: (name == "tour", name))
+
+    def name_of(self, provider_id: str) -> str:
+        """The agent's name for people; the id of one that is not known here."""
+        return self._known(provider_id).name if provider_id in self.ids else provider_id
 
     def list(self) -> list[Provider]:
         """What is known now, at once; `state` is `probing` where nothing is known yet."""
@@ -150,16 +173,18 @@ class ProviderRegistry:
         try:
             factory = await asyncio.to_thread(self._load, name)
             scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return factory(
-                AdapterContext(
-                    launcher=self._launcher,
-                    environment=self._environment,
-                    settings=settings,
-                    scratch=scratch,
-                    idle_timeout_s=self._idle_timeout_s,
-                    probe_launcher=self._probe_launcher,
-                )
+            context = AdapterContext(
+                launcher=self._launcher,
+                environment=self._environment,
+                settings=settings,
+                scratch=scratch,
+                idle_timeout_s=self._idle_timeout_s,
+                probe_launcher=self._probe_launcher,
+                begin_unasked=partial(self._begin_unasked, name),
             )
+            if self._secret_of is not None:
+                context = replace(context, secret_of=self._secret_of)
+            return factory(context)
         except _BROKEN as error:
             _log.exception("provider=%s cannot be loaded", name)
             raise ProviderError(

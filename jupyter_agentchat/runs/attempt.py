@@ -62,7 +62,7 @@ class Attempt:
             await self._begin(adapter, request, context, stopped)
         except SessionRejected as refused:
             hopeless = stopped() or self._log.tracker.has_content
-            if hopeless or request.provider_session_id is None:
+            if hopeless or request.provider_session_id is None or plan.begin is not None:
                 raise
             self._log.tracker.begin_anew()
             told = ResumeRefused(
@@ -116,7 +116,8 @@ class Attempt:
         stopped: Callable[[], bool],
     ) -> None:
         context = replace(context, on_child=self._on_child(request, context))
-        run = self._agent.run = await adapter.start(request, context)
+        begin = self._log.plan.begin or adapter.start
+        run = self._agent.run = await begin(request, context)
         await self._pump(run, run.steps(), stopped)
 
     async def _pump(

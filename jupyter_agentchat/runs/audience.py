@@ -13,6 +13,7 @@ from collections.abc import Callable
 from ..errors import AgentChatError
 from ..process.tasks import TaskOwner
 from ..protocol.controls import Queue
+from ..protocol.events import Ask
 from ..protocol.words import ChatState
 from ..store.base import RunRecord, Store
 from .channel import Channel
@@ -101,11 +102,24 @@ class Audience:
             room.unsubscribe_all()
             self._drop_if_idle(room)
 
-    def show_queue(self, chat_id: str) -> None:
-        """The chat's queue has changed: tell its followers."""
+    def show_queue(self, chat_id: str, *, row: bool = True) -> None:
+        """The chat's queue has changed: tell its followers. `row`: and the chat list, which tells
+        how many wait and whether they wait for a person."""
         room = self._rooms.get(chat_id)
         if room is not None:
             room.show_sync()
+        if row:
+            self.show_row(chat_id)
+
+    def show_row(self, chat_id: str) -> None:
+        """What the chat list says of the chat has changed. Never raises."""
+        self._hooks.chat_changed(chat_id)
+
+    def oldest_ask(self, chat_id: str) -> Ask | None:
+        """What the chat's run, here or in another server, has asked first and nobody answered."""
+        driver = self._driver(chat_id)
+        run = driver if driver is not None else self._remote.of(chat_id)
+        return next(iter(run.tracker.asks.values()), None) if run is not None else None
 
     def state(self, chat_id: str) -> ChatState:
         """What the chat list shows, also of a run of another server. One whose server has died is

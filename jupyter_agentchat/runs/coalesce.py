@@ -1,7 +1,8 @@
 """Joins what waits: neighbouring deltas of one item become one event. Pure.
 
 Rule (performance): the first delta after 16 ms of quiet goes at once; a faster stream groups in
-windows of at most 50 ms; anything that is not a delta goes at once.
+windows of at most 50 ms; anything that is not a delta goes at once. A batch is full when one
+transaction should store no more: it is the most that one turn of the loop is kept for.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ QUIET_S = 0.016
 WINDOW_S = 0.050
 BATCH_LIMIT = 500
 """Bodies after which a batch is stored whatever the clock says."""
+BATCH_LIMIT_BYTES = 64 * 1024
+"""The same for the bytes of the lines that they came from: a store takes some ms for that much."""
 
 
 def is_delta(body: EventBody) -> bool:
@@ -81,32 +84,57 @@ class Batch:
     first_arrival: float = 0.0
     last_delta: float = float("-inf")
     urgent: bool = False
+    """It is not to wait for a window's end."""
+    fresh: bool = False
+    """A person waits for it: not even for the end of the loop's turn."""
+    taken_offset: int | None = None
+    """Where the lines before this batch ended."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to store, not even an offset."""
+        return not self.bodies and self.offset is None
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more must be added to what one transaction stores."""
+        if len(self.bodies) >= BATCH_LIMIT:
+            return True
+        if self.offset is None or self.taken_offset is None or not self.bodies:
+            return False
+        return self.offset - self.taken_offset >= BATCH_LIMIT_BYTES
 
     def add(self, step: Step, at: float) -> None:
         """Take one more step; its offset is the batch's from now on."""
-        if not self.bodies:
+        if not self.bodies and self.offset is None:
             self.first_arrival = at
-        if any(is_delta(body) for body in step.bodies):
-            # quiet is the time between deltas: the first one behind anything else goes at once
-            if at - self.last_delta >= QUIET_S:
+        for body in step.bodies:
+            if not is_delta(body):
                 self.urgent = True
-            self.last_delta = at
-        self.bodies.extend(step.bodies)
+            elif at > self.last_delta:
+                # quiet is the time between deltas: the first one behind anything else goes at once
+                if at - self.last_delta >= QUIET_S:
+                    self.urgent = self.fresh = True
+                self.last_delta = at
+            self.bodies.append(body)
         if step.offset is not None:
             self.offset = step.offset
-        if len(self.bodies) >= BATCH_LIMIT or any(not is_delta(body) for body in step.bodies):
-            self.urgent = True
+            if self.taken_offset is None or step.offset < self.taken_offset:
+                self.taken_offset = step.offset  # the first line, or that of another child
 
     def wait_s(self, at: float) -> float | None:
         """Seconds that the batch may still wait; 0 means store it now, None that it is empty."""
-        if not self.bodies:
-            return None if self.offset is None else WINDOW_S
-        if self.urgent:
+        if self.empty:
+            return None
+        if self.urgent or self.full:
             return 0.0
-        return max(0.0, self.first_arrival + WINDOW_S - at)
+        return max(0.0, WINDOW_S - (at - self.first_arrival))
 
     def take(self) -> tuple[list[EventBody], int | None]:
         """The joined bodies and their offset; the batch is empty afterwards."""
         bodies, offset = join(self.bodies), self.offset
-        self.bodies, self.offset, self.urgent = [], None, False
+        self.bodies, self.offset = [], None
+        self.urgent = self.fresh = False
+        if offset is not None:
+            self.taken_offset = offset
         return bodies, offset

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..protocol.events import RunStarted, User
 from ..protocol.resources import RunRequest
 from ..protocol.words import Permission
-from ..providers.base import ChildMark, RunContext
+from ..providers.base import Begin, ChildMark, RunContext
 from .tracker import RunTracker
 
 
@@ -17,7 +17,8 @@ class RunPlan:
     """One run, ready to start.
 
     `transcript` builds the bounded visible transcript of what came before this run; it is called
-    only when the provider refuses to resume. `user` is None for turns the provider begins.
+    only when the provider refuses to resume. `user` is None for turns that the provider has begun:
+    `begin` then stands for `Adapter.start`.
     `max_permission` is the admin's: no option of an ask may lead above it. `queued` is the item of
     the chat's queue that this run takes.
     """
@@ -29,6 +30,7 @@ class RunPlan:
     transcript: Callable[[], str | None]
     max_permission: Permission = "full"
     queued: str | None = None
+    begin: Begin | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ stored, and subscribing (replay, then live) can neither miss nor double one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ..errors import Gone
+from ..errors import AgentChatError, Gone
 from ..protocol.controls import Queue
 from ..protocol.frames import Sync
 from ..protocol.words import ChatState, Outcome, Phase
@@ -20,8 +21,28 @@ if TYPE_CHECKING:
     from .driver import Driver
     from .remote import RemoteRun
 
+log = logging.getLogger(__name__)
+
 REPLAY_LIMIT = 1_000
 """A client that missed more than this gets a `gap` and loads pages by REST."""
+
+
+class Shown(NamedTuple):
+    """What followers and the chat list were told last of a chat's run."""
+
+    run_id: str | None = None
+    phase: Phase = "idle"
+    asks: tuple[str, ...] = ()
+    may_steer: bool = False
+    holder: str = ""
+
+    @property
+    def in_the_list(self) -> tuple[str | None, bool, tuple[str, ...]]:
+        """What the chat list shows of it: whether it is being stopped, and the oldest ask."""
+        return (self.run_id, self.phase == "cancelling", self.asks[:1])
+
+
+NOTHING = Shown()
 
 
 class Room:
@@ -47,7 +68,7 @@ class Room:
         self._upto = 0
         self._channels: dict[Channel, None] = {}
         self.driver: Driver | None = None
-        self._shown: tuple[object, ...] = (None, "idle", ())
+        self._shown = NOTHING
 
     # ---- state ------------------------------------------------------------------------------
 
@@ -101,18 +122,16 @@ class Room:
 
     def show_state(self) -> None:
         """Tell followers and the chat list, if anything they can see has changed."""
-        driver, remote = self.driver, None
-        shown: tuple[object, ...] = (None, "idle", ())
+        driver, shown = self.driver, NOTHING
         if driver is not None:  # at every commit: nothing here may ask the store
-            shown = (driver.run_id, driver.phase, tuple(driver.tracker.asks), driver.can_steer)
+            asks = tuple(driver.tracker.asks)
+            shown = Shown(driver.run_id, driver.phase, asks, driver.can_steer)
         elif (remote := self._remote_of(self.chat_id)) is not None:
             asks = tuple(remote.tracker.asks)
-            shown = (remote.run.run_id, remote.phase, asks, False, remote.holder)
+            shown = Shown(remote.run.run_id, remote.phase, asks, holder=remote.holder)
         if shown == self._shown:
             return
-        list_changed = self._shown[:1] != shown[:1] or self._state_word(self._shown) != (
-            self._state_word(shown)
-        )
+        list_changed = shown.in_the_list != self._shown.in_the_list
         self._shown = shown
         self.show_sync()
         if list_changed:
@@ -123,10 +142,6 @@ class Room:
         text = self.sync().model_dump_json()
         for channel in list(self._channels):
             channel.push(text, chat_id=self.chat_id)
-
-    @staticmethod
-    def _state_word(shown: tuple[object, ...]) -> tuple[bool, bool]:
-        return (bool(shown) and shown[1] == "cancelling", bool(shown) and bool(shown[2]))
 
     # ---- the log ----------------------------------------------------------------------------
 
@@ -139,11 +154,10 @@ class Room:
         lease: Lease | None = None,
         durable: bool = False,
         outcome: Outcome | None = None,
+        after: int | None = None,
     ) -> list[StoredEvent]:
-        """Store, then publish. Raises StorageError (nothing stored, nothing published)."""
-        before = self._store.last_seq(self.chat_id)
-        if before > self._upto and self._channels:
-            self.catch_up()  # another server has written here
+        """Store, then publish. Raises StorageError, and LogMoved when `after` is given and is not
+        the log's end: then nothing was stored and nothing published."""
         stored = self._store.append(
             self.chat_id,
             drafts,
@@ -152,9 +166,29 @@ class Room:
             lease=lease,
             durable=durable,
             outcome=outcome,
+            after=after,
         )
-        self.publish(stored, before)
+        if stored:
+            before = stored[0].seq - 1
+            if before > self._upto and self._channels:
+                self._show_others()
+            else:
+                self.publish(stored, before)
         return stored
+
+    def _show_others(self) -> None:
+        """Another server has written here: publish that, and what we have stored behind it."""
+        try:
+            self.catch_up()
+        except AgentChatError as error:  # it is stored: the next event, or look, shows it
+            log.warning("chat=%s cannot be read: %s", self.chat_id, error)
+
+    def known_end(self) -> int:
+        """The last seq as far as this server knows: `record` says when that is no longer so.
+
+        Raises StorageError, NotFound.
+        """
+        return self._upto or self._store.last_seq(self.chat_id)
 
     def publish(self, stored: Sequence[StoredEvent], after: int) -> None:
         """Send stored events to all followers: encoded once."""
@@ -173,8 +207,9 @@ class Room:
         if last <= self._upto or not self._channels:
             self._upto = last
             return
-        after, self._upto = self._upto, last
+        after = self._upto
         page = self._store.events_after(self.chat_id, after, limit=REPLAY_LIMIT)
+        self._upto = last
         encoded = [event.wire_json() for event in page.events]
         for channel in list(self._channels):
             if page.has_more:

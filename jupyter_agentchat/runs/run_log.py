@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..errors import AgentChatError
+from ..errors import AgentChatError, LogMoved
 from ..protocol.events import Ask, AskResolved, Complete, EventBody, Session, User
 from ..protocol.resources import RunRequest
 from ..protocol.words import Outcome
@@ -74,19 +74,9 @@ class RunLog:
         if self.closed:
             return
         small = [shrink(self._allowed(body), self._store, self.chat_id) for body in bodies]
-        saved = self.tracker.save()
-        drafts = self.tracker.drafts(small, self._store.last_seq(self.chat_id) + 1)
-        if drafts or offset is not None:
-            try:
-                self._record(
-                    drafts,
-                    offset=offset,
-                    # a person was promised these
-                    durable=any(isinstance(draft.body, Ask | User) for draft in drafts),
-                )
-            except AgentChatError:
-                self.tracker.restore(saved)
-                raise
+        # a person was promised these
+        durable = any(isinstance(body, Ask | User) for body in small)
+        self._record(small, offset=offset, durable=durable)
         self._tell_session(bodies)
         self._hooks.progress()
         self._room.show_state()
@@ -103,17 +93,11 @@ class RunLog:
 
     def answer(self, resolved: AskResolved) -> None:
         """Store a person's answer. Raises StorageError; then the ask is still open."""
-        saved = self.tracker.save()
-        try:
-            drafts = self.tracker.drafts([resolved], self._store.last_seq(self.chat_id) + 1)
-            self._record(drafts, durable=True)
-        except AgentChatError:
-            self.tracker.restore(saved)
-            raise
+        self._record([resolved], durable=True)
 
     def keep(self, user: User) -> None:
         """Store a person's message into the running turn. Raises StorageError, Busy."""
-        self._record([Draft(user)], durable=True)
+        self._room.record([Draft(user)], run_id=self.run_id, lease=self._lease, durable=True)
 
     def show_state(self) -> None:
         """Tell followers when what they can see has changed."""
@@ -162,8 +146,7 @@ class RunLog:
             end.insert(0, self.tracker.error or error_event(error))
         try:
             closing = self.tracker.closing(outcome)
-            drafts = self.tracker.drafts(closing, self._store.last_seq(self.chat_id) + 1)
-            self._record([*drafts, *map(Draft, end)], durable=True, outcome=outcome)
+            self._record(closing, end, durable=True, outcome=outcome)
         except AgentChatError as full:
             self.unclosed = True
             text = "chat=%s run=%s: its end could not be stored: %s"
@@ -175,20 +158,37 @@ class RunLog:
 
     def _record(
         self,
-        drafts: Sequence[Draft],
+        bodies: Sequence[EventBody],
+        end: Sequence[EventBody] = (),
         *,
         offset: int | None = None,
         durable: bool = False,
         outcome: Outcome | None = None,
     ) -> None:
-        self._room.record(
-            drafts,
-            run_id=self.run_id,
-            offset=offset,
-            lease=self._lease,
-            durable=durable,
-            outcome=outcome,
-        )
+        """`bodies` through the tracker, and `end` as it is. Raises StorageError, Busy: then the
+        tracker is as before."""
+        saved, last_seq = self.tracker.save(), self._room.known_end()
+        while True:
+            try:
+                drafts = self.tracker.drafts(bodies, last_seq + 1)
+                if drafts or end or offset is not None:
+                    self._room.record(
+                        [*drafts, *map(Draft, end)],
+                        run_id=self.run_id,
+                        offset=offset,
+                        lease=self._lease,
+                        durable=durable,
+                        outcome=outcome,
+                        after=last_seq,
+                    )
+            except LogMoved as moved:  # another server has written: count again
+                self.tracker.restore(saved)
+                last_seq = moved.last_seq
+            except AgentChatError:
+                self.tracker.restore(saved)
+                raise
+            else:
+                return
 
     def _tell_session(self, bodies: Sequence[EventBody]) -> None:
         for body in bodies:

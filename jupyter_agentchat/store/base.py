@@ -25,6 +25,7 @@ from .records import (
     Lease,
     PersonMarks,
     QueuedPrompt,
+    QueueSize,
     RunRecord,
     StoredEvent,
     StoreHealth,
@@ -42,6 +43,7 @@ __all__ = [
     "FoundEvent",
     "Lease",
     "PersonMarks",
+    "QueueSize",
     "QueueStore",
     "QueuedPrompt",
     "RunRecord",
@@ -70,6 +72,7 @@ class EventStore(Protocol):
         lease: Lease | None = None,
         durable: bool = False,
         outcome: Outcome | None = None,
+        after: int | None = None,
     ) -> list[StoredEvent]:
         """Store `drafts` in one transaction and return them with their seqs, in order.
 
@@ -77,9 +80,11 @@ class EventStore(Protocol):
         `replaces` are dropped (only deltas of that item); the chat's counters are moved;
         with `outcome` the run is closed. `durable` also survives power loss (FULL): for what a
         person was promised (prompt, ask, answer, complete). Seqs are consecutive from
-        `last_seq` + 1. A `rewound` hides its range and a `rewind_undone` shows it again. Raises
-        Busy when `lease` has been taken over or its run is closed, NotFound for an unknown chat
-        (or run, with `offset`, `lease` or `outcome`), StorageError when nothing could be stored.
+        `last_seq` + 1, which the drafts may hold themselves: with `after`, LogMoved is raised
+        when that is not `last_seq`. A `rewound` hides its range and a `rewind_undone` shows it
+        again. Raises Busy when `lease` has been taken over or its run is closed, NotFound for an
+        unknown chat (or run, with `offset`, `lease` or `outcome`), StorageError when nothing could
+        be stored.
         """
         ...
 
@@ -274,6 +279,11 @@ class QueueStore(Protocol):
 
     def queued_chats(self) -> list[str]:
         """Chats, not in the trash, in whose queue something waits (also where it is paused)."""
+        ...
+
+    def queue_sizes(self, chat_ids: Sequence[str]) -> dict[str, QueueSize]:
+        """How much waits in each of these chats, by their ids, in one look; those in whose queue
+        nothing waits are left out, and so are unknown ones."""
         ...
 
     def enqueue(self, item: QueuedPrompt) -> None:

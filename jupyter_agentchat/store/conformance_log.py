@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from ..errors import NotFound
+from ..errors import LogMoved, NotFound
 from ..protocol.events import RewindUndone, Rewound, RunStarted, Thinking, ToolUseStart, User
 from .base import Draft, EventPage, Store
 from .conformance_samples import (
@@ -68,6 +68,16 @@ def last_seq_counts_every_event_also_streamed_ones(make: Factory) -> None:
         equal(store.chat("a").chat.last_seq, 3, "in the chat's record")
         store.append("a", [])
         equal(store.last_seq("a"), 3, "after an append of nothing")
+
+
+def an_append_that_counted_from_an_older_end_stores_nothing(make: Factory) -> None:
+    with opened(make, "a") as store:
+        store.append("a", [prompt()], after=0)
+        with refused(LogMoved):
+            store.append("a", [delta("i")], after=0)
+        equal(store.last_seq("a"), 1, "after the refusal")
+        store.append("a", [delta("i")], after=1)
+        equal(store.last_seq("a"), 2, "counted from the end")
 
 
 def a_page_says_whether_there_is_more(make: Factory) -> None:

@@ -19,7 +19,7 @@ from .conformance_samples import (
     started,
     true,
 )
-from .records import DraftRecord, QueuedPrompt
+from .records import DraftRecord, QueuedPrompt, QueueSize
 
 
 def prompts_wait_in_the_order_in_which_they_came(make: Factory) -> None:
@@ -46,6 +46,19 @@ def prompts_wait_in_the_order_in_which_they_came(make: Factory) -> None:
         equal(_ids(store, "a"), ["3", "4"], "what is left")
         store.unqueue("b", "2")
         equal(store.queued_chats(), ["a"], "an empty queue is none")
+
+
+def the_sizes_of_many_queues_are_told_at_once(make: Factory) -> None:
+    with opened(make, "a", "b", "c") as store:
+        for item in (queued("a", "1"), queued("b", "2"), queued("a", "3")):
+            store.enqueue(item)
+        store.pause_queue("b", "stopped")
+        store.pause_queue("c", "stopped")
+        many = [*(f"unknown-{n}" for n in range(1200)), "c", "b", "a"]
+        sizes = {"a": QueueSize(2), "b": QueueSize(1, paused=True)}
+        equal(store.queue_sizes(many), sizes, "where something waits, however many are asked for")
+        equal(store.queue_sizes(["a"]), {"a": QueueSize(2)}, "only those that are asked for")
+        equal(store.queue_sizes([]), {}, "nobody asks")
 
 
 def a_queue_refuses_what_is_no_longer_so(make: Factory) -> None:
@@ -176,6 +189,7 @@ def _busy(store: Store, item: QueuedPrompt) -> dict[str, object]:
 
 QUEUE: Final = (
     prompts_wait_in_the_order_in_which_they_came,
+    the_sizes_of_many_queues_are_told_at_once,
     a_queue_refuses_what_is_no_longer_so,
     a_prompt_is_accepted_once_however_often_it_is_sent,
     a_run_takes_its_prompt_out_of_the_queue_or_does_not_start,

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..errors import NotFound
+from ..errors import LogMoved, NotFound
 from ..protocol.base import now
 from ..protocol.words import Outcome
 from . import pages
@@ -59,6 +59,7 @@ class MemoryStore(MemoryRuns, MemoryPeople):
         lease: Lease | None = None,
         durable: bool = False,
         outcome: Outcome | None = None,
+        after: int | None = None,
     ) -> list[StoredEvent]:
         self.check_writable()
         rows = [to_row(draft) for draft in drafts]
@@ -66,9 +67,11 @@ class MemoryStore(MemoryRuns, MemoryPeople):
         run = self._runs.get(run_id) if run_id is not None else None
         if run is None and not (offset is None and lease is None and outcome is None):
             raise NotFound("There is no such run.", run_id=run_id)
+        if run is not None and lease is not None:
+            refuse_fenced(run.run_id, run.lease, run.outcome, lease)
+        if after is not None and after != log.last_seq:
+            raise LogMoved(log.last_seq)
         if run is not None:
-            if lease is not None:
-                refuse_fenced(run.run_id, run.lease, run.outcome, lease)
             if offset is not None:
                 run = replace(run, spool_stored=offset)
             if outcome is not None:

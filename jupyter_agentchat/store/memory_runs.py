@@ -9,7 +9,15 @@ from ..errors import Busy, NotFound, Stale, StorageError, StoreClosed
 from ..protocol.events import User
 from .leases import refuse_accepted, refuse_overtaken
 from .memory_log import Log
-from .records import ChildRecord, Draft, QueuedPrompt, RunRecord, StoredEvent, StoreHealth
+from .records import (
+    ChildRecord,
+    Draft,
+    QueuedPrompt,
+    QueueSize,
+    RunRecord,
+    StoredEvent,
+    StoreHealth,
+)
 from .rows import to_row
 
 
@@ -122,6 +130,15 @@ class MemoryRuns(InMemory):
 
     def queued_chats(self) -> list[str]:
         return [log.record.chat.id for log in self.visible() if log.queue]
+
+    def queue_sizes(self, chat_ids: Sequence[str]) -> dict[str, QueueSize]:
+        self.check_open()
+        logs = {chat_id: self._chats[chat_id] for chat_id in chat_ids if chat_id in self._chats}
+        return {
+            chat_id: QueueSize(len(log.queue), paused=log.pause is not None)
+            for chat_id, log in logs.items()
+            if log.queue
+        }
 
     def enqueue(self, item: QueuedPrompt) -> None:
         log = self.written(item.chat_id)

@@ -195,6 +195,14 @@ class QueuedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueSize:
+    """How many prompts wait in a chat, and whether they wait for a person."""
+
+    count: int = 0
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DraftRecord:
     """What a person has typed and not sent. `revision` 0: nothing was ever kept."""
 

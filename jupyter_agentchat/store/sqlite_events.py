@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from ..errors import NotFound
+from ..errors import LogMoved, NotFound
 from ..protocol.base import now
 from ..protocol.words import Outcome
 from . import pages
@@ -79,14 +79,15 @@ class SqliteEvents(OnDatabase):
         lease: Lease | None = None,
         durable: bool = False,
         outcome: Outcome | None = None,
+        after: int | None = None,
     ) -> list[StoredEvent]:
         try:
             return self._append(
-                chat_id, self.to_rows(drafts), run_id, offset, lease, durable, outcome
+                chat_id, self.to_rows(drafts), run_id, offset, lease, durable, outcome, after
             )
         except IndexDamaged:  # as `despite_index`, without what a closure costs each delta
             return self._append(
-                chat_id, self.to_rows(drafts), run_id, offset, lease, durable, outcome
+                chat_id, self.to_rows(drafts), run_id, offset, lease, durable, outcome, after
             )
 
     def _append(
@@ -98,12 +99,13 @@ class SqliteEvents(OnDatabase):
         lease: Lease | None,
         durable: bool,
         outcome: Outcome | None,
+        after: int | None,
     ) -> list[StoredEvent]:
         with self.database.transaction(durable=durable) as connection:
             time = self.clock()
             if lease is not None:
                 _check_lease(connection, run_id, lease)
-            events = write_rows(connection, chat_id, run_id, time, rows)
+            events = write_rows(connection, chat_id, run_id, time, rows, after)
             if offset is not None:
                 done = connection.execute(
                     "UPDATE runs SET spool_stored = ? WHERE run_id = ?", (offset, run_id)
@@ -159,9 +161,13 @@ def write_rows(
     run_id: str | None,
     time: str,
     rows: Sequence[Row],
+    after: int | None = None,
 ) -> list[StoredEvent]:
-    """Number `rows` and store them, inside the caller's transaction. Raises NotFound."""
+    """Number `rows` and store them, inside the caller's transaction. Raises NotFound, and LogMoved
+    when the first would not stand right behind `after`."""
     seq = last_seq(connection, chat_id)
+    if after is not None and after != seq:
+        raise LogMoved(seq)
     if not rows:
         return []
     events = []

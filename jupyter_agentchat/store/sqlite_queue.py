@@ -12,7 +12,7 @@ from typing import Final
 from ..errors import NotFound, Stale
 from .keyed_rows import KeyedRow, queue_row, to_queued
 from .leases import refuse_accepted
-from .records import QueuedPrompt
+from .records import QueuedPrompt, QueueSize
 from .sqlite_connection import fetch
 from .sqlite_events import OnDatabase, last_seq
 
@@ -20,6 +20,9 @@ _log = logging.getLogger(__name__)
 
 ITEMS: Final = """SELECT chat_id, item_id, position, sum, item FROM queue
     WHERE chat_id = ? ORDER BY position"""
+SIZES: Final = """SELECT chat_id, count(*), chat_id IN (SELECT chat_id FROM queue_pauses)
+    FROM queue WHERE chat_id IN ({}) GROUP BY chat_id"""
+SIZES_AT_ONCE: Final = 500
 PUT: Final = "INSERT OR REPLACE INTO queue VALUES (?, ?, ?, ?, ?)"
 PAUSE: Final = "INSERT OR REPLACE INTO queue_pauses VALUES (?, ?)"
 ANSWER: Final = "SELECT answer FROM prompts WHERE chat_id = ? AND username = ? AND client_id = ?"
@@ -39,6 +42,14 @@ class SqliteQueue(OnDatabase):
             "ORDER BY rowid"
         )
         return [row[0] for row in rows]
+
+    def queue_sizes(self, chat_ids: Sequence[str]) -> dict[str, QueueSize]:
+        sizes: dict[str, QueueSize] = {}
+        for at in range(0, len(chat_ids), SIZES_AT_ONCE):
+            part = chat_ids[at : at + SIZES_AT_ONCE]
+            rows = self.database.rows(SIZES.format(", ".join("?" * len(part))), tuple(part))
+            sizes |= {row[0]: QueueSize(row[1], paused=bool(row[2])) for row in rows}
+        return sizes
 
     def enqueue(self, item: QueuedPrompt) -> None:
         with self.database.transaction(durable=True) as connection:

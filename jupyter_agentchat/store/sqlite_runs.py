@@ -77,7 +77,8 @@ class SqliteRuns(OnDatabase):
         return [_to_run(row) for row in self.database.rows(query)]
 
     def save_child(self, child: ChildRecord) -> None:
-        with self.database.transaction(durable=True) as connection:
+        # not synced to the disk: no process outlives a power loss
+        with self.database.transaction() as connection:
             marks = ", ".join("?" * (CHILD.count(",") + 1))
             connection.execute(
                 f"INSERT OR REPLACE INTO children ({CHILD}) VALUES ({marks})",  # noqa: S608

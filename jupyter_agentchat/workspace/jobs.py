@@ -86,6 +86,8 @@ class OrderedJobs:
 
 async def finished(job: Future[T], timeout_s: float | None = None) -> bool:
     """Wait for a job without owning it; False when it goes on."""
+    if job.done():
+        return True
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def tell(_job: Future[T]) -> None:

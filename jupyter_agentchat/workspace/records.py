@@ -131,7 +131,9 @@ class Records:
         return max((int(name.split(".")[0]) for name in names), default=0) + 1
 
     def save(self, record: Record) -> None:
-        """Durable. Raises OSError."""
+        """Raises OSError. Survives power loss, but for the note that a run has begun: without its
+        snapshot, which is not synced either, that note is worth nothing, and the run waits for it.
+        """
         packed = {path: [pack(a), pack(b)] for path, (a, b) in record.changes.items()}
         data = {
             "id": record.id,
@@ -146,7 +148,9 @@ class Records:
         folder = self._changes / file_name(record.chat_id)
         kind = "open" if record.open else record.kind
         name = f"{record.number:08d}.{{}}.{file_name(record.id)}.json"
-        write_private(folder / name.format(kind), json.dumps(data).encode(), durable=True)
+        write_private(
+            folder / name.format(kind), json.dumps(data).encode(), durable=not record.open
+        )
         if kind == "run":
             (folder / name.format("open")).unlink(missing_ok=True)
 

@@ -9,9 +9,20 @@ import { links } from './plugins/links';
 import { panel } from './plugins/panel';
 import { preferences } from './plugins/preferences';
 import { session } from './plugins/session';
+import { statusBar } from './plugins/statusBar';
 
 export { IAgentChatPanel, IAgentChatPreferences, IAgentChatSession } from './plugins/tokens';
 
-const plugins = [session, preferences, panel, commands, chatCommands, launcher, fileBrowser, links];
+const plugins = [
+  session,
+  preferences,
+  panel,
+  commands,
+  chatCommands,
+  launcher,
+  fileBrowser,
+  links,
+  statusBar,
+];
 
 export default plugins as JupyterFrontEndPlugin<unknown>[];

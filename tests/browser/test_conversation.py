@@ -39,7 +39,7 @@ def test_a_rewind_gives_the_prompt_back_and_can_be_undone_in_another_tab_too(
     rewind.focus()
     rewind.press("Enter")
     dialog = screen.page.get_by_role("dialog", name="Rewind to this prompt?")
-    expect(dialog).to_contain_text("Messages from this point forward will be removed.")
+    expect(dialog).to_contain_text("will be removed: 1 prompt and 1 answer.")
     expect(dialog.get_by_text("Looking at the files")).to_have_count(0)
     for theme in (DARK, CONTRAST):
         screen.theme(theme)

@@ -58,14 +58,35 @@ async def test_another_agent_is_told_what_was_said_and_the_first_one_goes_on_whe
     await rest.ok("PATCH", f"chats/{chat_id}", {"provider": "other"})
     await prompt(rest, chat_id, script({"say": "{transcript}"}), "2")
     await rest.ok("PATCH", f"chats/{chat_id}", {"provider": "scenario"})
-    await prompt(rest, chat_id, script({"say": "back"}), "3")
-    transcript = (await said(rest, chat_id))[1]
+    await prompt(rest, chat_id, script({"say": "Missed: {transcript}"}), "3")
+    await prompt(rest, chat_id, script({"say": "And now: {transcript}"}), "4")
+    _, transcript, missed, nothing = await said(rest, chat_id)
     assert "The answer is 42." in transcript
     assert "{transcript}" not in transcript.split("42.")[1]
+    # what the other agent was asked and said, and not what the first one knows by itself
+    assert "since your last turn" in missed
+    assert '{"say": "{transcript}"}' in missed
+    assert missed.count("The answer is 42.") == transcript.count("The answer is 42.")
+    assert nothing.strip() == "And now: None"
     started = [e for e in await rest.events(chat_id) if e["type"] == "run_started"]
-    assert [e["continuation"] for e in started] == ["fresh", "transcript", "resume"]
+    assert [e["continuation"] for e in started] == ["fresh", "transcript", "resume", "resume"]
     sessions = (await rest.ok("GET", f"chats/{chat_id}"))["sessions"]
     assert set(sessions) == {"scenario", "other"}
+
+
+async def test_settings_that_the_next_agent_does_not_have_are_cleared_and_the_thread_says_so(
+    rest: Rest,
+) -> None:
+    chat_id = await rest.new_chat(model="big", effort="high")
+    await rest.ok("PATCH", f"chats/{chat_id}", {"provider": "other"})
+    assert await rest.events(chat_id) == []  # nothing was said yet: nothing to tell
+    await rest.ok("PATCH", f"chats/{chat_id}", {"model": "other-big"})
+    await prompt(rest, chat_id, script({"say": "hello"}))
+    changed = await rest.ok("PATCH", f"chats/{chat_id}", {"provider": "scenario"})
+    assert (changed["model"], changed["effort"]) == (None, None)
+    notice = (await rest.events(chat_id))[-1]
+    assert (notice["type"], notice["code"]) == ("notice", "settings_cleared")
+    assert notice["text"].endswith("defaults, not with the model of the agent before.")
 
 
 async def test_a_refused_resume_goes_on_with_the_transcript_and_says_so(rest: Rest) -> None:

@@ -80,16 +80,18 @@ async def test_a_rewind_brings_back_conversation_files_and_prompt_and_the_undo_a
 
     looked = await chat.rewind(seq, dry_run=True)
     assert looked["files"] == [
-        {"path": "new/file.txt", "change": "delete"},
-        {"path": "notebook.ipynb", "change": "restore"},
-        {"path": "old.txt", "change": "create"},
+        {"path": "new/file.txt", "change": "delete", "added": 0, "removed": 1},
+        {"path": "notebook.ipynb", "change": "restore", "added": None, "removed": None},
+        {"path": "old.txt", "change": "create", "added": 1, "removed": 0},
     ]
     assert (looked["kept"], looked["undo"]) == ([], False)
     assert photo(chat.root) == after
     assert await chat.rest.events(chat.id) == whole
 
     done = await chat.rewind(seq)
-    assert done["files"] == looked["files"]
+    assert [(file["path"], file["change"]) for file in done["files"]] == [
+        (file["path"], file["change"]) for file in looked["files"]
+    ]
     assert done["prompt"]["text"].startswith("prompt 2 scenario:")
     assert (done["method"], done["undo"]) == ("transcript", True)
     assert photo(chat.root) == start

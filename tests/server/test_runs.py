@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -269,3 +270,19 @@ async def test_two_chats_run_side_by_side_without_cross_talk(rest: Rest, open_so
         await rest.until_idle(chat_id)
         said = [e["text"] for e in await rest.events(chat_id) if e["type"] == "assistant_text"]
         assert said == [f"I am {chat_id}"]
+
+
+async def test_what_a_server_has_loaded_is_not_gone_through_again_and_again_while_agents_talk(
+    rest: Rest, open_socket: Open
+) -> None:
+    gc.unfreeze()
+    try:
+        socket, chat_id = await follow(rest, open_socket)
+        assert gc.get_freeze_count() == 0
+        await run(socket, chat_id, script({"say": "Hello"}))
+        loaded = gc.get_freeze_count()
+        assert loaded > 50_000
+        await run(socket, chat_id, script({"say": "again"}), "2")
+        assert gc.get_freeze_count() <= loaded  # once: what runs leave behind is collected
+    finally:
+        gc.unfreeze()

@@ -13,6 +13,7 @@ import type {
   RewindRequest,
   RewindResult,
   SearchResult,
+  TrashList,
   Trust,
   TrustDecision,
 } from '../protocol/generated';
@@ -104,6 +105,11 @@ export class AgentChatApi {
 
   async deleteChat(id: string): Promise<void> {
     await this.send('DELETE', chatPath(id));
+  }
+
+  /** What can be brought back, and for how long. */
+  trash(): Promise<TrashList> {
+    return this.get('trash');
   }
 
   /** Out of the trash, as it was. */

@@ -91,6 +91,7 @@ export function ListSide({ model, focusRequests }: ISideProps): React.JSX.Elemen
           onFilter={filter => session.list.setFilter(filter)}
           onMore={() => void session.list.loadMore()}
           onRetry={() => void session.list.load()}
+          onTrash={() => model.trashOpen.set(true)}
         />
       )}
     </>

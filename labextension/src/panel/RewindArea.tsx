@@ -7,7 +7,7 @@ import { RewindDialog } from '../components/rewind/RewindDialog';
 import { MemoryHint, RewoundBar, SavedDraftBar } from '../components/rewind/RewoundBar';
 import { summaryText } from '../components/rewind/summaryText';
 import type { Chat } from '../protocol/generated';
-import { isBeginning, memoryGap, openRewind, workSummary } from '../state/aftermath';
+import { cutCounts, isBeginning, memoryGap, openRewind, workSummary } from '../state/aftermath';
 import type { IChatStore } from '../state/stores';
 import type { Value } from '../state/value';
 import type { Turn } from '../state/view';
@@ -38,6 +38,7 @@ export function RewindArea(props: IRewindAreaProps): React.JSX.Element {
       {rewinding === null ? null : (
         <RewindDialog
           message={rewinding}
+          cut={cutCounts(turns, rewinding.seq)}
           empty={isBeginning(turns, hasOlder, rewinding.seq)}
           agentName={agentName}
           blocked={blocked}

@@ -1,4 +1,4 @@
-/** The side panel: the list, or one chat; below them what was deleted a moment ago. */
+/** The side panel: the list, what was deleted, or one chat; below them what was deleted a moment ago. */
 import { useContext } from 'react';
 
 import { DeletedLines } from '../components/list/DeletedLines';
@@ -8,17 +8,21 @@ import { ShownContext, usePanel } from './context';
 import { ListSide } from './ListSide';
 import { useReadable } from './readable';
 import type { ISideProps } from './sideModel';
+import { TrashSide } from './TrashSide';
 
 const ALWAYS = new Value(true);
 
 export function SidePanelView({ model, focusRequests }: ISideProps): React.JSX.Element {
   const openId = useReadable(model.openId);
+  const trashOpen = useReadable(model.trashOpen);
   return (
     <div className="ac-root ac-panel">
-      {openId === null ? (
-        <ListSide model={model} focusRequests={focusRequests} />
-      ) : (
+      {openId !== null ? (
         <ChatView key={openId} id={openId} place="side" focusRequests={focusRequests} />
+      ) : trashOpen ? (
+        <TrashSide model={model} focusRequests={focusRequests} />
+      ) : (
+        <ListSide model={model} focusRequests={focusRequests} />
       )}
       <Deleted focusRequests={focusRequests} />
     </div>

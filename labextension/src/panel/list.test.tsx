@@ -179,6 +179,53 @@ describe('delete', () => {
   });
 });
 
+describe('recently deleted', () => {
+  const row = (name: string) => screen.queryByRole('button', { name });
+
+  async function trashed() {
+    const page = await show([chatRow('c1', { title: 'Loader' }), chatRow('c2', { title: 'Kept' })]);
+    await act(() => page.session.list.remove('c1'));
+    act(() => page.session.list.forgetDeleted('c1'));
+    fireEvent.click(row('Recently deleted')!);
+    await settle();
+    return { ...page, list: screen.getByRole('list', { name: 'Recently deleted' }) };
+  }
+
+  it('says until when a chat is kept, and brings it back', async () => {
+    const { list, server } = await trashed();
+    const kept = new Date(Date.parse(server.deletedAt) + 7 * 86_400_000);
+    const day = kept.toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+    expect(list.textContent).toContain(`Kept until ${day}`);
+    fireEvent.click(within(list).getByRole('button', { name: 'Restore “Loader”' }));
+    await settle();
+    await wait(20);
+    expect(within(list).queryAllByRole('listitem')).toEqual([]);
+    expect(screen.getByRole('status').textContent).toBe('“Loader” is back.');
+    const back = row('Back to chats')!;
+    expect(document.activeElement).toBe(back);
+    fireEvent.click(back);
+    expect(row('Loader')).not.toBeNull();
+  });
+
+  it('keeps what cannot be brought back, and says why', async () => {
+    const { list, server } = await trashed();
+    server.answers.set('POST chats/c1/restore', () => refusal('not_found', 404));
+    fireEvent.click(within(list).getByRole('button', { name: 'Restore “Loader”' }));
+    await settle();
+    expect(within(list).getAllByRole('listitem')).toHaveLength(1);
+    expect(screen.getByRole('alert').textContent).toContain('refused');
+  });
+
+  it('follows what others delete and restore', async () => {
+    const { list, server } = await trashed();
+    act(() => server.sockets.last.say({ type: 'chat', chat: chatRow('c1', { title: 'Loader' }) }));
+    expect(within(list).queryAllByRole('listitem')).toEqual([]);
+    act(() => server.sockets.last.say({ type: 'chat_deleted', chat_id: 'c1' }));
+    await settle();
+    expect(within(list).getAllByRole('listitem')).toHaveLength(1);
+  });
+});
+
 describe('draft of another device', () => {
   async function conflict() {
     const page = await show();

@@ -30,8 +30,8 @@ const RESULT: RewindResult = {
   prompt: { text: 'fix it', attachments: [image] },
   method: 'native',
   files: [
-    { path: 'features.py', change: 'restore' },
-    { path: 'new.joblib', change: 'delete' },
+    { path: 'features.py', change: 'restore', added: 3, removed: 12 },
+    { path: 'new.joblib', change: 'delete', added: null, removed: null },
   ],
   kept: [
     { path: 'train.py', reason: 'You changed it at 14:06.', overwritable: true },
@@ -98,13 +98,13 @@ describe('the dialog', () => {
     const { chat, from } = await showRewind();
     await ask();
     expect(dialog().textContent).toContain(
-      'Rewind to this prompt?Messages from this point forward will be removed.',
+      'Rewind to this prompt?Messages from this point forward will be removed: 1 prompt and 1 answer.',
     );
     expect(dialog().textContent).toContain('The prompt and its attachment return');
     expect(asked(chat, true)[0]).toEqual({ seq: from, files: 'restore', dry_run: true });
     const files = within(within(dialog()).getByRole('list', { name: 'Changed files' }));
     expect(files.getAllByRole('listitem').map(row => row.textContent)).toEqual([
-      'features.py Restored',
+      'features.py Restored+3 −12 lines',
       'new.joblib Deleted: it was created since',
       'train.py Kept: You changed it at 14:06.',
       'big.bin Kept: It is too large.',

@@ -22,6 +22,7 @@ export const COMMANDS = {
   export: 'agentchat:export',
   copyLink: 'agentchat:copy-link',
   search: 'agentchat:search',
+  showDeleted: 'agentchat:show-deleted',
   takeTour: 'agentchat:take-tour',
 } as const;
 

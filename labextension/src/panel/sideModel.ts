@@ -11,6 +11,8 @@ export interface ISideModel {
   readonly renamingId: Value<string | null>;
   /** Somebody asked to search: the search box takes the focus. */
   readonly searchWanted: Value<boolean>;
+  /** What was deleted is shown instead of the list. */
+  readonly trashOpen: Value<boolean>;
   readonly draft: NewDraft;
 }
 

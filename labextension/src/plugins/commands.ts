@@ -4,6 +4,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 
 import {
   chatIcon,
+  deleteIcon,
   openMainIcon,
   searchChatsIcon,
   stopIcon,
@@ -22,6 +23,7 @@ const IN_PALETTE = [
   COMMANDS.stop,
   COMMANDS.fork,
   COMMANDS.search,
+  COMMANDS.showDeleted,
 ];
 
 function placeOf(args: Args): Place | undefined {
@@ -111,9 +113,20 @@ function activate(
     label: trans.__('Search agent chats'),
     icon: searchChatsIcon,
     execute: () => {
+      model.trashOpen.set(false);
       places.showList();
       places.showPanel();
       model.searchWanted.set(true);
+    },
+  });
+
+  commands.addCommand(COMMANDS.showDeleted, {
+    label: trans.__('Recently deleted agent chats'),
+    icon: deleteIcon,
+    execute: () => {
+      places.showList();
+      model.trashOpen.set(true);
+      places.showPanel();
     },
   });
 

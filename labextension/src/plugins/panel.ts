@@ -42,6 +42,7 @@ function activate(
     tabId: new Value<string | null>(null),
     renamingId: new Value<string | null>(null),
     searchWanted: new Value(false),
+    trashOpen: new Value(false),
     draft: new NewDraft(),
   };
   mountHighlightStyle();

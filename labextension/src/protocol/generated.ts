@@ -601,7 +601,8 @@ export interface Cancel {
  * A chat's metadata. `project` is relative to the server root, null when loose.
  *
  * `fork_pending`: agents whose conversation in `sessions` is still the parent's: the next run with
- * one of them makes a copy of it.
+ * one of them makes a copy of it. `queued`: how many prompts wait; `queue_paused`: for a person.
+ * `wants`: what the oldest open ask is about.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "Chat".
@@ -623,6 +624,8 @@ export interface Chat {
   pinned: boolean;
   project: string | null;
   provider: string | null;
+  queue_paused: boolean;
+  queued: number;
   service_tier: string | null;
   sessions: {
     [k: string]: string;
@@ -633,6 +636,7 @@ export interface Chat {
   unread: boolean;
   updated: string;
   usage: ChatUsage;
+  wants: Wants | null;
 }
 /**
  * Where a fork came from.
@@ -655,6 +659,36 @@ export interface ChatUsage {
   cost_usd: number | null;
   input_tokens: number;
   output_tokens: number;
+}
+/**
+ * What an open ask is about, for a line of the chat list; the ask itself is in `sync`.
+ *
+ * `tool`: what the agent wants to do, null for a question or a plan. `subject`: the command, path
+ * or question, on one line and cut short; nothing to act on.
+ *
+ * This interface was referenced by `_Protocol`'s JSON-Schema
+ * via the `definition` "Wants".
+ */
+export interface Wants {
+  kind: "permission" | "question" | "plan";
+  subject: string;
+  tool:
+    | (
+        | "read"
+        | "write"
+        | "edit"
+        | "search"
+        | "shell"
+        | "fetch"
+        | "web_search"
+        | "question"
+        | "plan"
+        | "notebook"
+        | "subagent"
+        | "mcp"
+        | "other"
+      )
+    | null;
 }
 /**
  * A chat is gone.
@@ -1537,14 +1571,17 @@ export interface FileKept {
   reason: string;
 }
 /**
- * What putting a file back does to it. `path` is relative to the project.
+ * What putting a file back does to it. `path` is relative to the project. `added`, `removed`:
+ * lines of text, told by a dry run where it can compare them; null where it cannot.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "FileRestore".
  */
 export interface FileRestore {
+  added: number | null;
   change: "restore" | "delete" | "create";
   path: string;
+  removed: number | null;
 }
 /**
  * POST chats/{id}/fork: a new chat with the events up to `after_seq` (all, if left out).
@@ -1583,6 +1620,8 @@ export interface OpRun {
  * What a provider adapter is asked to run; also an `op: run` of the native protocol.
  *
  * `prompt` is the effective prompt (mode policy applied), `cwd` absolute, `permission` effective.
+ * `transcript` is what the agent's conversation does not know, to be put before the prompt: all of
+ * the chat for a new one, what other agents did meanwhile for one that is resumed.
  *
  * This interface was referenced by `_Protocol`'s JSON-Schema
  * via the `definition` "RunRequest".

@@ -45,6 +45,18 @@ export function isBeginning(turns: readonly Turn[], hasOlder: boolean, seq: numb
   return !hasOlder && turns.find(turn => turn.runId !== null)?.user?.seq === seq;
 }
 
+export type CutCounts = { readonly prompts: number; readonly answers: number };
+
+/** What a rewind to the `user` event `seq` takes out. The page always holds all up to the end. */
+export function cutCounts(turns: readonly Turn[], seq: number): CutCounts {
+  const first = turns.findIndex(turn => turn.user?.seq === seq);
+  const cut = first < 0 ? [] : turns.slice(first);
+  return {
+    prompts: cut.filter(turn => turn.user !== null).length,
+    answers: cut.filter(turn => turn.parts.some(part => part.type === 'text')).length,
+  };
+}
+
 export type WorkSummary = {
   /** In the order in which they were first changed. */
   readonly files: readonly string[];

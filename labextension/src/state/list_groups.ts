@@ -6,8 +6,9 @@ export function needsYou(chat: Chat): boolean {
   return chat.attention === 'needs_input' || chat.state === 'waiting';
 }
 
+/** At work; one that waits for a person is not. */
 export function isRunning(chat: Chat): boolean {
-  return chat.state !== 'idle';
+  return chat.state !== 'idle' && !needsYou(chat);
 }
 
 /** Whether a row is shown; `query` is looked for in title and project, words in any order. */

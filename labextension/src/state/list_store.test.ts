@@ -69,12 +69,12 @@ describe('the list', () => {
       chatRow('d', { attention: 'finished', unread: true }),
     );
     list.take(chatRow('e', { archived: true, unread: true }));
-    expect(list.getSnapshot().counts).toEqual({ running: 2, needsYou: 2, unread: 2 });
+    expect(list.getSnapshot().counts).toEqual({ running: 1, needsYou: 2, unread: 2 });
   });
 
   it.each([
     ['all', ['a', 'b', 'c']],
-    ['running', ['a', 'b']],
+    ['running', ['a']],
     ['needs_you', ['b']],
     ['unread', ['c']],
   ] as const)('filtered by %s', async (filter, ids) => {

@@ -107,6 +107,10 @@ export class ListStore implements IListStore {
     return this.state.rows.get(id);
   }
 
+  all(): readonly Chat[] {
+    return [...this.state.rows.values()].sort(byActivity);
+  }
+
   /** A raise above code + ask goes by the person's browser session. Throws what the call throws, as all below. */
   async create(settings: NewChatBody): Promise<Chat> {
     return this.answered(await this.api.createChat(settings, startsRaised(settings)));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { EventWriter } from '../testing/events';
 import { applyEvents, emptyLog } from './reducer';
-import { askOfTool, checklist, latestUsage, threadItems, turnMarkdown } from './select';
+import { askOfTool, checklist, latestUsage, pinnedPlan, threadItems, turnMarkdown } from './select';
 import type { ThreadItem, ToolNode, Turn } from './view';
 
 function turnsOf(writer: EventWriter): readonly Turn[] {
@@ -80,18 +80,27 @@ describe('the items of a turn', () => {
 });
 
 describe('the chat', () => {
-  it('has the checklist and the usage of the last turn that has one', () => {
+  it('has the usage of the last turn that has one', () => {
     const writer = new EventWriter();
     writer.begin('r1');
-    writer.plan('one');
-    writer.usage(1);
+    writer.usage(2);
     writer.complete();
     writer.begin('r2');
-    writer.usage(2);
-    const turns = turnsOf(writer);
-    expect(checklist(turns)).toMatchObject([{ text: 'one' }]);
-    expect(latestUsage(turns)).toMatchObject({ outputTokens: 2 });
-    expect(checklist([])).toBeNull();
+    expect(latestUsage(turnsOf(writer))).toMatchObject({ outputTokens: 2 });
+  });
+
+  it('pins an unfinished checklist until a later run starts that does not touch it', () => {
+    const writer = new EventWriter();
+    expect(checklist(turnsOf(writer))).toBeNull();
+    writer.begin('r1');
+    writer.plan('one');
+    expect(checklist(turnsOf(writer))).toMatchObject([{ text: 'one' }]);
+    writer.complete();
+    expect(checklist(turnsOf(writer))).toMatchObject([{ text: 'one' }]);
+    writer.begin('r2');
+    expect(pinnedPlan(turnsOf(writer))).toBeNull();
+    writer.plan('one', 'two');
+    expect(pinnedPlan(turnsOf(writer))?.runId).toBe('r2');
   });
 });
 

@@ -118,9 +118,20 @@ export function askOfTool(turn: Turn, toolId: string): AskPart | null {
   return found?.type === 'ask' ? found : null;
 }
 
-/** The chat's checklist: that of the last turn that has one. */
+/**
+ * The turn whose checklist stands above the composer: the last run, while its checklist is unfinished.
+ *
+ * A later run that has no checklist of its own leaves the earlier one in its place in the thread.
+ */
+export function pinnedPlan(turns: readonly Turn[]): Turn | null {
+  const last = turns.findLast(turn => turn.runId !== null);
+  const open = last?.plan?.entries.some(entry => entry.status !== 'completed');
+  return last && open ? last : null;
+}
+
+/** The unfinished checklist that the agent works on. */
 export function checklist(turns: readonly Turn[]): readonly PlanEntry[] | null {
-  return turns.findLast(turn => turn.plan !== null)?.plan?.entries ?? null;
+  return pinnedPlan(turns)?.plan?.entries ?? null;
 }
 
 /** The last known usage (context meter). */

@@ -7,6 +7,7 @@ import { ListStore } from './list_store';
 import { ProvidersStore } from './providers_store';
 import { nextFrame } from './schedule';
 import { SearchStore } from './search_store';
+import { TrashStore } from './trash_store';
 import type { Schedule } from './schedule';
 import type { ConnectionView, IChatStore, IReadable, ISession } from './stores';
 import { change, Value } from './value';
@@ -27,6 +28,7 @@ export class Session implements ISession {
   readonly list: ListStore;
   readonly providers: ProvidersStore;
   readonly search: SearchStore;
+  readonly trash: TrashStore;
   readonly connection: IReadable<ConnectionView>;
 
   private readonly connectionView = new Value<ConnectionView>({
@@ -48,6 +50,7 @@ export class Session implements ISession {
     this.list = new ListStore(client.api, chat => this.chats.get(chat.id)?.setRow(chat));
     this.providers = new ProvidersStore(client.api);
     this.search = new SearchStore(client.api);
+    this.trash = new TrashStore(client.api, chat => this.onRow(chat));
     this.listen();
   }
 
@@ -112,6 +115,7 @@ export class Session implements ISession {
       link.chat.connect(chat => this.onRow(chat)),
       link.chatDeleted.connect(id => {
         this.list.drop(id);
+        this.trash.onDeleted();
         this.chats.get(id)?.markDeleted();
       }),
       link.providers.connect(providers => this.providers.take(providers)),
@@ -119,6 +123,7 @@ export class Session implements ISession {
   }
 
   private onRow(chat: Chat): void {
+    this.trash.drop(chat.id);
     this.list.take(chat);
     this.chats.get(chat.id)?.setRow(chat);
   }

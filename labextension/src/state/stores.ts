@@ -5,6 +5,7 @@
  * streaming text re-renders the thread only, and typing the composer only.
  */
 import type {
+  DeletedChat as TrashedChat,
   Ask,
   AskAnswer,
   Attachment,
@@ -315,6 +316,8 @@ export interface IListStore extends IReadable<ListView> {
   setFilter(filter: ListFilter): void;
   setQuery(query: string): void;
   get(id: string): Chat | undefined;
+  /** Every row that is loaded, whatever the filter; newest activity first. */
+  all(): readonly Chat[];
   create(settings: Partial<NewChat>): Promise<Chat>;
   patch(id: string, change: Partial<ChatPatch>): Promise<Chat>;
   /** The row goes at once, and comes back if the server refuses. */
@@ -325,6 +328,27 @@ export interface IListStore extends IReadable<ListView> {
   forgetDeleted(id: string): void;
   markUnread(id: string): Promise<void>;
   markRead(id: string): Promise<void>;
+}
+
+export type TrashView = {
+  /** `idle`: nobody has looked yet. */
+  readonly state: 'idle' | 'loading' | 'ready' | 'failed';
+  /** Why it could not be read, or a chat not be brought back. */
+  readonly failure: Failure | null;
+  /** Latest first. */
+  readonly chats: readonly TrashedChat[];
+  /** How long a chat stays in it. */
+  readonly days: number;
+  /** The last one that was brought back here. */
+  readonly restored: TrashedChat | null;
+};
+
+export interface ITrash extends IReadable<TrashView> {
+  /** Looks anew; what was there stays until the answer comes. */
+  load(): Promise<void>;
+  /** True when it is back; never throws: `failure` says what went wrong. */
+  restore(id: string): Promise<boolean>;
+  dismissFailure(): void;
 }
 
 export type SearchView = {
@@ -365,6 +389,7 @@ export interface ISession {
   readonly list: IListStore;
   readonly providers: IProvidersStore;
   readonly search: ISearch;
+  readonly trash: ITrash;
   /** Idempotent: opens the socket, loads the list and asks which agents there are. Call when the first view becomes visible. */
   start(): void;
   /** The store of a chat: the same object as long as anyone has it open. */

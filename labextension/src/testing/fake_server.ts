@@ -33,6 +33,9 @@ export function chatRow(id: string, said: Partial<Chat> = {}): Chat {
     unread: false,
     state: 'idle',
     attention: null,
+    wants: null,
+    queued: 0,
+    queue_paused: false,
     owner: 'owner',
     usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cost_usd: null },
     archived: false,
@@ -57,6 +60,8 @@ export class FakeServer {
   /** The person's draft in the one chat; null: drafts are not answered. */
   draft: Draft | null = null;
   hits: SearchHit[] = [];
+  /** When whatever is in the trash came there. */
+  deletedAt = new Date().toISOString();
   private readonly trash = new Map<string, Chat>();
   /** Answers instead of the usual one, by method and path without its query: `POST chats/c1/prompts`. */
   readonly answers = new Map<string, () => Answer>();
@@ -122,6 +127,11 @@ export class FakeServer {
     if (place === 'GET search') {
       const limit = Number(query.get('limit'));
       return Response.json({ hits: this.hits.slice(0, limit), more: this.hits.length > limit });
+    }
+    if (place === 'GET trash') {
+      const chats = [...this.trash.values()].reverse();
+      const deleted = this.deletedAt;
+      return Response.json({ chats: chats.map(row => ({ ...row, deleted })), days: 7 });
     }
     return this.answerRow(place);
   }

@@ -34,6 +34,7 @@ export function sidePage(prepare: (server: FakeServer) => void): SidePage {
     tabId: new Value<string | null>(null),
     renamingId: new Value<string | null>(null),
     searchWanted: new Value(false),
+    trashOpen: new Value(false),
     draft: new NewDraft(),
   };
   const places = {

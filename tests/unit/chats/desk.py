@@ -35,6 +35,9 @@ class Agents:
         self.known = Provider(id="staged", name="Staged", state="ready", available=True)
         self.probes = 0
 
+    def name_of(self, _name: str) -> str:
+        return self.known.name
+
     async def provider(self, _name: str) -> Provider:
         known = self.known
         await asyncio.sleep(0)

@@ -26,7 +26,7 @@ YOU = Author(username="owner", name="You")
 
 
 def written(*bodies: EventBody) -> str:
-    document = ChatMarkdown()
+    document = ChatMarkdown({"claude": "Claude Code"}.__getitem__)
     return "".join(document.event(n, WHEN, body) for n, body in enumerate(bodies, 1)) + (
         document.end()
     )
@@ -55,12 +55,22 @@ def test_a_turn_reads_as_it_was() -> None:
     )
     assert text == (
         "\n## You, 2026-11-30 12:34 UTC\n\nhello\n"
-        "\n### claude, 2026-11-30 12:34 UTC\n"
+        "\n### Claude Code, 2026-11-30 12:34 UTC\n"
         "\nLet me look!\n"
         "\n**shell: ls -l** (failed) (exit code 2)\n\n```\na.txt\n```\n"
         "\n*Asked: Run ls?: allow by You*\n"
         "\n*The run was cancelled.*\n"
     )
+
+
+def test_the_heading_names_the_agent_as_people_do_and_one_that_is_gone_by_its_id() -> None:
+    chat = Chat(
+        id="c1", title="Loader", provider="claude", model="opus", created=WHEN, updated=WHEN
+    )
+    names = {"claude": "Claude Code"}
+    document = ChatMarkdown(lambda agent: names.get(agent, agent))
+    assert "\n\nClaude Code · opus · " in document.heading(chat)
+    assert "\n\nkiro · opus · " in document.heading(chat.model_copy(update={"provider": "kiro"}))
 
 
 def test_output_cannot_close_its_fence() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from jupyter_agentchat.errors import ChildGone, SpawnFailed, SpoolFull
-from jupyter_agentchat.process import tail
+from jupyter_agentchat.process import keeper, tail
 from jupyter_agentchat.process.identity import ProcessIdentity, identify, is_alive
 from jupyter_agentchat.process.keeper import spool_supported
 from jupyter_agentchat.process.ladder import Exit, Ladder
@@ -430,6 +431,57 @@ def test_closing_while_an_agent_starts_leaves_none(
                 with pytest.raises(SpawnFailed, match="stopping"):
                     await start
             assert find_leftovers(own("late"), None) == set()
+            assert list((tmp_path / "spool").iterdir()) == []
+
+    run(scenario())
+
+
+@pytest.fixture
+def slow_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine on which the agent gets its session only when this file is there."""
+    tools, gate = tmp_path / "tools", tmp_path / "gate"
+    tools.mkdir()
+    for tool in ("sleep", "rm"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    waits = f"while [ ! -e {gate} ]; do sleep 0.01; done"
+    (tools / "setsid").write_text(f'#!/bin/sh\n{waits}\nexec {shutil.which("setsid")} "$@"\n')
+    (tools / "setsid").chmod(0o755)
+    monkeypatch.setattr(keeper, "_tools_path", lambda: str(tools))
+    return gate
+
+
+def test_an_agent_that_was_just_started_can_be_signalled_with_all_it_starts(
+    spooled_children: Any, run: Run, tmp_path: Path, slow_session: Path
+) -> None:
+    async def scenario() -> None:
+        async with spooled_children() as c:
+            start = asyncio.ensure_future(c.start(CAT, child_id=own("new")))
+            directory = RunDirectory(tmp_path / own("spool/new"))
+            await until(lambda: directory.identity("pid") is not None)
+            await asyncio.wait({start}, timeout=0.05)
+            assert not start.done()  # its group would be the keeper's
+            await asyncio.to_thread(slow_session.touch)
+            child = await start
+            assert os.getsid(child.identity.pid) == os.getpgid(child.identity.pid)
+            assert os.getsid(child.identity.pid) == child.identity.pid
+            child.signal(signal.SIGKILL)
+            assert await child.wait_exit(5) == Exit(None, signal.SIGKILL)
+
+    run(scenario())
+
+
+def test_a_start_that_is_cancelled_before_the_agent_has_its_session_leaves_nothing(
+    spooled_children: Any, run: Run, tmp_path: Path, slow_session: Path
+) -> None:
+    async def scenario() -> None:
+        async with spooled_children() as c:
+            start = asyncio.ensure_future(c.start(CAT, child_id=own("gone")))
+            directory = RunDirectory(tmp_path / own("spool/gone"))
+            await until(lambda: directory.identity("pid") is not None)
+            start.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await start
+            assert find_leftovers(own("gone"), None) == set()
             assert list((tmp_path / "spool").iterdir()) == []
 
     run(scenario())

@@ -14,7 +14,14 @@ from jupyter_agentchat.protocol.events import (
     ToolUseUpdate,
 )
 from jupyter_agentchat.providers.base import Step
-from jupyter_agentchat.runs.coalesce import QUIET_S, WINDOW_S, Batch, join
+from jupyter_agentchat.runs.coalesce import (
+    BATCH_LIMIT,
+    BATCH_LIMIT_BYTES,
+    QUIET_S,
+    WINDOW_S,
+    Batch,
+    join,
+)
 
 
 def text(item: str, delta: str) -> AssistantText:
@@ -99,3 +106,24 @@ def test_an_offset_without_bodies_is_kept_until_the_window_ends() -> None:
     batch.add(Step((), offset=5), at=1.0)
     assert batch.wait_s(1.0) == WINDOW_S
     assert batch.take() == ([], 5)
+
+
+def test_a_batch_is_full_by_its_bodies_or_by_the_bytes_of_their_lines() -> None:
+    batch = Batch()
+    for number in range(BATCH_LIMIT):
+        assert not batch.full
+        batch.add(Step((text("a", "x"),), offset=number), at=1.0)
+    assert batch.full
+    batch.take()
+    batch.add(Step((text("a", "x"),), offset=BATCH_LIMIT + BATCH_LIMIT_BYTES), at=1.0)
+    assert batch.full
+    assert batch.wait_s(1.0) == 0.0
+
+
+def test_the_lines_of_another_child_count_from_their_own_beginning() -> None:
+    batch = Batch()
+    batch.add(Step((text("a", "x"),), offset=10 * BATCH_LIMIT_BYTES), at=1.0)
+    batch.take()
+    batch.add(Step((text("a", "x"),), offset=100), at=1.0)
+    batch.add(Step((text("a", "x"),), offset=100 + BATCH_LIMIT_BYTES), at=1.0)
+    assert batch.full

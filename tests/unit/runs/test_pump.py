@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
@@ -12,6 +13,7 @@ from jupyter_agentchat.process.tasks import TaskOwner
 from jupyter_agentchat.protocol.events import AssistantText, EventBody, Notice
 from jupyter_agentchat.providers.base import Step
 from jupyter_agentchat.runs import pump as pump_module
+from jupyter_agentchat.runs.coalesce import BATCH_LIMIT, BATCH_LIMIT_BYTES
 from jupyter_agentchat.runs.pump import pump
 
 from .staged import say
@@ -26,10 +28,15 @@ class Sink:
         self.offset: int | None = None
         self.error: Exception | None = None
         self.closed = 0
+        self.turn = 0
+        """How often the others had the loop; see `pump_beside_others`."""
+        self.sizes: list[tuple[int, int]] = []
+        """Of each commit: in which turn, and how many bodies."""
 
     def commit(self, bodies: list[EventBody], offset: int | None) -> None:
         if self.error is not None:
             raise self.error
+        self.sizes.append((self.turn, len(bodies)))
         self.bodies += bodies
         self.offset = offset if offset is not None else self.offset
 
@@ -57,6 +64,31 @@ class Sink:
         finally:
             await self.owner.close()
 
+    async def pump_beside_others(self, *items: Step) -> None:
+        async def others() -> None:
+            while True:
+                self.turn += 1
+                await asyncio.sleep(0)
+
+        other = asyncio.get_running_loop().create_task(others())
+        await self.pump(*items)
+        other.cancel()
+
+    @property
+    def most_in_a_turn(self) -> int:
+        by_turn: collections.Counter[int] = collections.Counter()
+        for turn, bodies in self.sizes:
+            by_turn[turn] += bodies
+        return max(by_turn.values())
+
+
+def notices(count: int, line_bytes: int = 1) -> list[Step]:
+    """Lines that wait for nothing, and are not joined."""
+    return [
+        Step((Notice(code="n", text=str(number)),), offset=(number + 1) * line_bytes)
+        for number in range(count)
+    ]
+
 
 def deltas(count: int) -> list[Step]:
     return [Step((say("x"),), offset=at) for at in range(1, count + 1)]
@@ -71,6 +103,42 @@ def test_everything_is_committed_to_the_last_delta() -> None:
     asyncio.run(sink.pump(*deltas(3000)))
     assert (len(sink.text), sink.offset, sink.closed) == (3000, 3000, 1)
     assert len(sink.bodies) < 300
+
+
+def test_what_comes_at_once_is_stored_at_once() -> None:
+    sink = Sink()
+    asyncio.run(sink.pump(*notices(5)))
+    assert [bodies for _, bodies in sink.sizes] == [5]
+
+
+def test_a_flood_of_lines_leaves_the_loop_to_others() -> None:
+    sink = Sink()
+    asyncio.run(sink.pump_beside_others(*notices(20 * BATCH_LIMIT)))
+    assert [n.text for n in sink.bodies if isinstance(n, Notice)] == [
+        str(number) for number in range(20 * BATCH_LIMIT)
+    ]
+    assert sink.most_in_a_turn <= BATCH_LIMIT
+    assert sink.offset == 20 * BATCH_LIMIT
+
+
+def test_a_flood_of_long_lines_leaves_the_loop_to_others_sooner() -> None:
+    sink = Sink()
+    asyncio.run(sink.pump_beside_others(*notices(200, line_bytes=BATCH_LIMIT_BYTES // 4)))
+    assert len(sink.bodies) == 200
+    assert sink.most_in_a_turn <= 5
+
+
+def test_nothing_is_stored_behind_what_could_not_be() -> None:
+    sink = Sink()
+    sink.error = StorageError("The disk is full.")
+
+    async def space_again() -> None:
+        await asyncio.sleep(0)  # the first line was to be stored now
+        sink.error = None
+
+    with pytest.raises(StorageError):
+        asyncio.run(sink.pump(*notices(1), space_again, *notices(3)))
+    assert (sink.bodies, sink.offset, sink.closed) == ([], None, 1)
 
 
 def test_what_came_before_a_failure_is_committed_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from pathlib import Path
 
@@ -10,10 +11,17 @@ import pytest
 
 from jupyter_agentchat.errors import Busy
 from jupyter_agentchat.protocol.base import now
-from jupyter_agentchat.protocol.events import RunStarted, ToolUseStart, User
+from jupyter_agentchat.protocol.events import (
+    AssistantText,
+    Notice,
+    RunStarted,
+    ToolUseStart,
+    User,
+)
 from jupyter_agentchat.protocol.resources import Chat
 from jupyter_agentchat.protocol.tools import OtherInput
 from jupyter_agentchat.runs import control
+from jupyter_agentchat.runs.channel import Channel
 from jupyter_agentchat.runs.hub import Hub
 from jupyter_agentchat.runs.ledger import holder_alive, own_holder
 from jupyter_agentchat.runs.recovery import close_interrupted, orphaned
@@ -67,6 +75,56 @@ def test_a_second_server_is_refused_and_told_who_holds_the_chat(
         for hub, store in zip((first, second), stores, strict=True):
             await hub.close()
             store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_run_counts_on_when_another_server_has_written_into_its_chat(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        here, there = (
+            open_store(tmp_path / "data", served_root=tmp_path / "root") for _ in range(2)
+        )
+        adapter = StagedAdapter()
+
+        async def adapter_for(_name: str) -> StagedAdapter:
+            return adapter
+
+        hub = Hub(here, adapter_for, max_runs=2, holder="here/", lives=lambda _holder: True)
+        here.create_chat(ChatRecord(Chat(id="c", provider="staged", created=now(), updated=now())))
+        run = adapter.next()
+        hub.start(Stage().plan())
+        frames: list[str] = []
+
+        async def send(text: str) -> None:
+            frames.append(text)
+
+        page = Channel(send)
+        hub.subscribe(page, "c", 0, None)
+        writer = asyncio.get_running_loop().create_task(page.write())
+        run.emit(say("before", "a"))
+        await until(lambda: here.last_seq("c") == 3)
+        there.append("c", [Draft(Notice(code="elsewhere", text="hello from there"))])
+        run.emit(say("behind", "b"))
+        await until(lambda: here.last_seq("c") == 5)
+        run.end(AssistantText(item_id="b", text="behind it", final=True), DONE)
+        await until(lambda: hub.state("c") == "idle")
+        events = {event.seq: event for event in there.events_after("c", 0).events}
+        finals = {
+            body.item_id: body.first_seq
+            for body in (event.body() for event in events.values())
+            if isinstance(body, AssistantText)
+        }
+        assert finals == {"a": 3, "b": 5}
+        assert events[4].type == "notice"
+        assert 5 not in events  # its final stands for it
+        await until(lambda: any('"complete"' in frame for frame in frames))
+        shown = [e["seq"] for frame in frames for e in json.loads(frame).get("events", [])]
+        assert shown == list(range(1, max(events) + 1))
+        page.close()
+        await writer
+        await hub.close()
+        here.close()
+        there.close()
 
     asyncio.run(scenario())
 

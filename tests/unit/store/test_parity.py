@@ -110,7 +110,8 @@ def _view(store: Store, random: Random) -> list[Any]:
     """What a person could look at, with sizes drawn from `random`."""
     shown: list[Any] = [store.list_chats(archived=flag, username="owner") for flag in (False, True)]
     shown += [store.list_chats(limit=1), store.projects(), store.open_runs()]
-    shown += [store.queued_chats(), store.find_prompt("a", "owner", "client-item-1")]
+    shown += [store.queued_chats(), store.queue_sizes(CHATS)]
+    shown += [store.find_prompt("a", "owner", "client-item-1")]
     hits = store.search(
         random.choice(["hello", "whole", "t1", "lon"]), project_paths=None, limit=99
     )

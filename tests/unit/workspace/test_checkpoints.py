@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_agentchat.workspace.checkpoints import Checkpoints
+from jupyter_agentchat.workspace.records import Record, Records
 from jupyter_agentchat.workspace.restore import Change, Kept, Plan
 from jupyter_agentchat.workspace.selection import overwritten
 from jupyter_agentchat.workspace.snapshot import Limits
@@ -404,6 +406,77 @@ def test_a_checkpoint_that_was_too_slow_is_not_pretended(desk: Desk) -> None:
         _, done, kept = await desk.rewind("one")
         assert done == []
         assert kept
+        assert path.read_text() == "1"
+
+    on_desk(scenario())
+
+
+def test_the_files_are_kept_when_the_prompt_may_be_written_though_the_look_ran_beside_the_start(
+    desk: Desk,
+) -> None:
+    async def scenario() -> None:
+        path = desk.write("a.txt", "0")
+        with desk.slow():
+            desk.checkpoints.begin("c", "one", str(desk.root))
+            ready = asyncio.ensure_future(desk.checkpoints.ready("one"))
+            await asyncio.wait({ready}, timeout=0.05)
+            assert not ready.done()
+        await ready
+        path.write_text("1")
+        # a server that dies now: the next one has what it needs
+        later = Desk(desk.root, Checkpoints(desk.checkpoints.folder))
+        later.checkpoints.end("c", late=True)
+        await later.checkpoints.settled("c")
+        plan = await later.plan("one", overwrite=["a.txt"])
+        assert [change.path for change in plan.changes] == ["a.txt"]
+        await later.checkpoints.close()
+
+    on_desk(scenario())
+
+
+def test_no_start_waits_for_the_disk_to_sync_its_checkpoint(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+
+    async def scenario() -> None:
+        path = desk.write("a.txt", "0")
+        desk.checkpoints.begin("c", "one", str(desk.root))
+        await desk.checkpoints.ready("one")
+        assert synced == []
+        path.write_text("1")
+        desk.checkpoints.end("c")
+        await desk.checkpoints.settled("c")
+        assert synced  # what a rewind will need survives a power loss
+
+    on_desk(scenario())
+
+
+def test_a_look_that_fails_holds_up_no_run_and_a_rewind_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = [True]
+    save = Records.save
+
+    def fails(records: Records, record: Record) -> None:
+        if full[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        save(records, record)
+
+    monkeypatch.setattr(Records, "save", fails)
+
+    async def scenario() -> None:
+        path = desk.write("a.txt", "0")
+        desk.checkpoints.begin("c", "one", str(desk.root))
+        await desk.checkpoints.ready("one")
+        full[0] = False
+        path.write_text("1")
+        desk.checkpoints.end("c")
+        await desk.checkpoints.settled("c")
+        _, done, kept = await desk.rewind("one")
+        assert done == []
+        assert "no checkpoint" in kept[0].reason
         assert path.read_text() == "1"
 
     on_desk(scenario())

@@ -18,6 +18,9 @@ function chat(id: string, title: string, marks: Partial<Chat> = {}): Chat {
     state: 'idle',
     attention: null,
     unread: false,
+    wants: null,
+    queued: 0,
+    queue_paused: false,
     updated: new Date().toISOString(),
     ...marks,
   } as Chat;
@@ -50,6 +53,10 @@ const VIEW: ListView = {
   deleted: [],
 };
 
+function viewOf(chats: Chat[]): ListView {
+  return { ...VIEW, groups: [{ ...VIEW.groups[0]!, days: [{ day: DAY, chats }] }] };
+}
+
 const NO_SEARCH: SearchView = { query: '', state: 'idle', hits: [], more: false, failure: null };
 
 const HITS: SearchHit[] = [
@@ -80,6 +87,7 @@ function show(props: Partial<IChatListProps> = {}) {
     onMoreHits: vi.fn(),
     onRetrySearch: vi.fn(),
     onSearchFocused: vi.fn(),
+    onTrash: vi.fn(),
   };
   const list = (more: Partial<IChatListProps>) => (
     <StrictMode>
@@ -117,6 +125,38 @@ describe('rows', () => {
       .getAllByRole('listitem')
       .map(row => row.getAttribute('aria-label'));
     expect(names).toEqual(['Weekend error, Running', 'Loader, Needs you', 'Docstrings, Unread']);
+  });
+
+  it.each([
+    [{ kind: 'permission', tool: 'shell', subject: 'rm -r build' }, 'Wants to run rm -r build'],
+    [{ kind: 'permission', tool: 'edit', subject: 'a.py' }, 'Wants to change a.py'],
+    [{ kind: 'permission', tool: null, subject: 'May I?' }, 'Asks: May I?'],
+    [{ kind: 'permission', tool: 'shell', subject: '' }, 'Asks for permission'],
+    [{ kind: 'question', tool: null, subject: 'Which one?' }, 'Asks: Which one?'],
+    [{ kind: 'plan', tool: null, subject: '' }, 'Has a plan for you to approve'],
+  ] as const)('say what the agent wants: %j', (wants, words) => {
+    const asking = chat('b', 'Loader', { state: 'waiting', wants });
+    show({ view: viewOf([asking]) });
+    const row = screen.getByRole('listitem', { name: `Loader, Needs you, ${words}` });
+    expect(row.textContent).toContain(words);
+  });
+
+  it('say how many prompts wait, and whether for a person', () => {
+    show({
+      view: viewOf([
+        chat('a', 'Loader', { state: 'running', queued: 3 }),
+        chat('b', 'Polars', { queued: 1, queue_paused: true }),
+      ]),
+    });
+    expect(screen.getByRole('listitem', { name: 'Loader, Running, 3 queued' })).toBeTruthy();
+    const paused = screen.getByRole('listitem', { name: 'Polars, 1 queued, paused' });
+    expect(paused.textContent).toContain('1 queued');
+  });
+
+  it('draw what a command hides', () => {
+    const wants = { kind: 'permission', tool: 'shell', subject: 'ls\u202etxt' } as const;
+    show({ view: viewOf([chat('b', 'Loader', { state: 'waiting', wants })]) });
+    expect(document.querySelector('.ac-row-note .ac-control')).not.toBeNull();
   });
 
   it('are one stop for Tab, and arrows move between them', () => {

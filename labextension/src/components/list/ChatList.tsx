@@ -37,6 +37,8 @@ export interface IChatListProps {
   onFilter: (filter: ListFilter) => void;
   onMore: () => void;
   onRetry: () => void;
+  /** Shows what was deleted. */
+  onTrash: () => void;
 }
 
 const MINUTE_MS = 60_000;
@@ -109,6 +111,9 @@ export function ChatList(props: IChatListProps): React.JSX.Element {
           ))}
         </ul>
         <ListFooter {...props} />
+        <Button small kind="plain" icon="trash" className="ac-list-trash" onClick={props.onTrash}>
+          {trans.__('Recently deleted')}
+        </Button>
         <SearchHits
           view={search}
           now={now}

@@ -1,14 +1,15 @@
-/** One chat in the list: agent, title, one state mark, time. */
+/** One chat in the list: agent, title, what waits, one state mark, time; below, what the agent wants. */
 import { memo } from 'react';
 
 import type { Chat } from '../../protocol/generated';
 import { ProviderMark } from '../common/ProviderMark';
 import { Spinner } from '../common/Spinner';
 import { useTrans } from '../common/trans';
+import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
 import { rowState, type RowState } from './rows';
 import { RowTitle } from './RowTitle';
-import { ageWords, chatTitle, stateWords } from './words';
+import { ageWords, chatTitle, queuedWords, stateWords, wantsWords } from './words';
 
 /** What can be done with a row; the panel decides how. */
 export interface IRowActions {
@@ -35,6 +36,8 @@ export const ChatRow = memo(function ChatRow(props: IChatRowProps): React.JSX.El
   const state = rowState(chat);
   const title = chatTitle(chat.title, trans);
   const words = stateWords(state, trans);
+  const wants = wantsWords(chat.wants, trans);
+  const queued = queuedWords(chat, trans);
 
   const onContextMenu = (event: React.MouseEvent) => {
     event.preventDefault();
@@ -64,7 +67,7 @@ export const ChatRow = memo(function ChatRow(props: IChatRowProps): React.JSX.El
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <li
       className={classes.filter(Boolean).join(' ')}
-      aria-label={words ? `${title}, ${words}` : title}
+      aria-label={[title, words, wants, queued].filter(part => part !== null).join(', ')}
       data-chat-id={chat.id}
       data-state={state}
       onContextMenu={onContextMenu}
@@ -72,6 +75,7 @@ export const ChatRow = memo(function ChatRow(props: IChatRowProps): React.JSX.El
       <ProviderMark id={chat.provider} name={providerName} />
       <RowTitle
         title={title}
+        hint={wants === null ? title : `${title}\n${wants}`}
         tabbable={tabbable}
         current={current}
         renaming={renaming}
@@ -80,12 +84,32 @@ export const ChatRow = memo(function ChatRow(props: IChatRowProps): React.JSX.El
         onRenamed={name => actions.rename(chat, name)}
       />
       <span className="ac-row-meta ac-num">
+        {wants === null && <Queued chat={chat} words={queued} />}
         <RowMark state={state} words={words} />
         <span>{ageWords(chat.updated, now, trans)}</span>
       </span>
+      {wants !== null && (
+        <span className="ac-row-note">
+          <span className="ac-ellipsis ac-grow">
+            <VisibleText text={wants} />
+          </span>
+          <Queued chat={chat} words={queued} />
+        </span>
+      )}
     </li>
   );
 });
+
+/** How many prompts wait; where the first line has no room, on the second. */
+function Queued({ chat, words }: { chat: Chat; words: string | null }) {
+  const trans = useTrans();
+  return words === null ? null : (
+    <span className="ac-row-queued ac-num" title={words}>
+      {chat.queue_paused && <Icon name="pause" />}
+      {trans.__('%1 queued', chat.queued)}
+    </span>
+  );
+}
 
 function RowMark({ state, words }: { state: RowState; words: string | null }) {
   switch (state) {

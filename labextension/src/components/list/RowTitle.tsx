@@ -5,6 +5,8 @@ import { useTrans } from '../common/trans';
 
 export interface IRowTitleProps {
   title: string;
+  /** What the row has no room for. */
+  hint: string;
   tabbable: boolean;
   current: boolean;
   renaming: boolean;
@@ -15,7 +17,7 @@ export interface IRowTitleProps {
 }
 
 export function RowTitle(props: IRowTitleProps): React.JSX.Element {
-  const { title, tabbable, current, renaming, onOpen, onKeyDown, onRenamed } = props;
+  const { title, hint, tabbable, current, renaming, onOpen, onKeyDown, onRenamed } = props;
   if (renaming) {
     return <RenameField title={title} onRenamed={onRenamed} />;
   }
@@ -26,7 +28,7 @@ export function RowTitle(props: IRowTitleProps): React.JSX.Element {
       tabIndex={tabbable ? 0 : -1}
       aria-current={current ? 'true' : undefined}
       aria-keyshortcuts="F2 Delete"
-      title={title}
+      title={hint}
       onClick={onOpen}
       onKeyDown={onKeyDown}
     >

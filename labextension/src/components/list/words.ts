@@ -1,7 +1,11 @@
 /** The words of the chat list. */
-import type { ListFilter, ListGroup } from '../../state/stores';
+import type { Chat, Wants } from '../../protocol/generated';
+import type { Activity } from '../../state/status';
+import type { ListFilter, ListGroup, TrashView } from '../../state/stores';
 import type { Trans } from '../common/trans';
 import { ageOf, type DayLabel, type RowState } from './rows';
+
+const DAY_MS = 86_400_000;
 
 export function chatTitle(title: string, trans: Trans): string {
   return title.trim() || trans.__('New chat');
@@ -23,6 +27,71 @@ export function stateWords(state: RowState, trans: Trans): string | null {
     case 'idle':
       return null;
   }
+}
+
+/** What the agent waits for, on one line; `null` when it waits for nobody. */
+export function wantsWords(wants: Wants | null, trans: Trans): string | null {
+  if (wants === null) {
+    return null;
+  }
+  const { kind, tool, subject } = wants;
+  switch (kind) {
+    case 'plan':
+      return trans.__('Has a plan for you to approve');
+    case 'question':
+      return subject ? trans.__('Asks: %1', subject) : trans.__('Asks a question');
+    case 'permission':
+      return subject ? permissionWords(tool, subject, trans) : trans.__('Asks for permission');
+  }
+}
+
+function permissionWords(tool: Wants['tool'], subject: string, trans: Trans): string {
+  switch (tool) {
+    case 'shell':
+      return trans.__('Wants to run %1', subject);
+    case 'read':
+      return trans.__('Wants to read %1', subject);
+    case 'write':
+      return trans.__('Wants to write %1', subject);
+    case 'edit':
+    case 'notebook':
+      return trans.__('Wants to change %1', subject);
+    case 'fetch':
+      return trans.__('Wants to open %1', subject);
+    case 'search':
+    case 'web_search':
+      return trans.__('Wants to search for %1', subject);
+    case 'mcp':
+      return trans.__('Wants to use %1', subject);
+    case 'subagent':
+      return trans.__('Wants to hand over: %1', subject);
+    default:
+      return trans.__('Asks: %1', subject);
+  }
+}
+
+/** How many prompts wait, `null` for none. */
+export function queuedWords({ queued, queue_paused }: Chat, trans: Trans): string | null {
+  if (queued === 0) {
+    return null;
+  }
+  return queue_paused ? trans.__('%1 queued, paused', queued) : trans.__('%1 queued', queued);
+}
+
+export function runningWords(count: number, trans: Trans): string {
+  return trans.__('%1 running', count);
+}
+
+export function needsWords(count: number, trans: Trans): string {
+  return trans._n('%1 needs you', '%1 need you', count);
+}
+
+/** What all chats together are doing. */
+export function statusWords({ running, needsYou }: Activity, trans: Trans): string {
+  return [
+    ...(running > 0 ? [runningWords(running, trans)] : []),
+    ...(needsYou > 0 ? [needsWords(needsYou, trans)] : []),
+  ].join(', ');
 }
 
 /** `null` for today, which needs no heading. */
@@ -59,6 +128,35 @@ export function ageWords(iso: string, now: Date, trans: Trans): string {
     case 'year':
       return age.time.toLocaleDateString(undefined, { month: 'short', year: 'numeric' });
   }
+}
+
+/** When a deleted chat is gone for good: a day, within the last one the hour. */
+export function goneWords(deleted: string, days: number, now: Date, trans: Trans): string {
+  const end = new Date(new Date(deleted).getTime() + days * DAY_MS);
+  const left = end.getTime() - now.getTime();
+  if (left <= 0) {
+    return trans.__('About to be gone for good');
+  }
+  return trans.__(
+    'Kept until %1',
+    left < DAY_MS
+      ? end.toLocaleTimeString(undefined, { hour: 'numeric', minute: '2-digit' })
+      : end.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }),
+  );
+}
+
+/** How long the trash keeps chats; nothing before that is known. */
+export function keptWords(days: number, state: TrashView['state'], trans: Trans): string | null {
+  if (state !== 'ready') {
+    return null;
+  }
+  return days === Math.round(days)
+    ? trans._n(
+        'Chats stay here for %1 day, then they are gone for good.',
+        'Chats stay here for %1 days, then they are gone for good.',
+        days,
+      )
+    : trans.__('Chats stay here for a while, then they are gone for good.');
 }
 
 /** The heading of a group; `rootName` is the name of the folder that the server was started in. */

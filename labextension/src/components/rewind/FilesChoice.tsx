@@ -6,6 +6,7 @@ import { formatTime } from '../common/format';
 import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
+import { LineCounts } from '../tools/LineCounts';
 import { changeWords } from './rewindWords';
 
 export interface IFilesChoiceProps {
@@ -54,10 +55,15 @@ export function FilesChoice(props: IFilesChoiceProps): React.JSX.Element {
         aria-label={trans.__('Changed files')}
         data-off={files === 'keep'}
       >
-        {restored.map(({ path, change }) => (
+        {restored.map(({ path, change, added, removed }) => (
           <li key={path}>
             <Icon name="check" />
             <FileWords path={path} words={changeWords(change, trans)} />
+            {added === null || removed === null ? null : (
+              <span className="ac-dialog-counts ac-num">
+                <LineCounts added={added} removed={removed} />
+              </span>
+            )}
           </li>
         ))}
         {kept.map(file => (

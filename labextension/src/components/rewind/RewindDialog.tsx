@@ -3,6 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 
 import type { RewindRequest, RewindResult } from '../../protocol/generated';
 import type { Failure, RewindOutcome } from '../../state/stores';
+import type { CutCounts } from '../../state/aftermath';
 import type { UserPart } from '../../state/view';
 import { Button } from '../common/Button';
 import { failureWords } from '../common/failureWords';
@@ -11,12 +12,14 @@ import { useTrans } from '../common/trans';
 import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
 import { FilesChoice } from './FilesChoice';
-import { methodWords, returnWords } from './rewindWords';
+import { cutWords, methodWords, returnWords } from './rewindWords';
 
 type Files = RewindRequest['files'];
 
 export interface IRewindDialogProps {
   message: UserPart;
+  /** What goes. */
+  cut: CutCounts;
   /** Nothing of the conversation stays. */
   empty: boolean;
   agentName: string;
@@ -29,7 +32,7 @@ export interface IRewindDialogProps {
 }
 
 export function RewindDialog(props: IRewindDialogProps): React.JSX.Element {
-  const { message, empty, agentName, blocked, onPreview, onRewind, onClose } = props;
+  const { message, cut, empty, agentName, blocked, onPreview, onRewind, onClose } = props;
   const trans = useTrans();
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -96,8 +99,7 @@ export function RewindDialog(props: IRewindDialogProps): React.JSX.Element {
     >
       <h2 id={`${id}-title`}>{trans.__('Rewind to this prompt?')}</h2>
       <p id={`${id}-text`}>
-        {trans.__('Messages from this point forward will be removed.')}{' '}
-        {returnWords(message.attachments.length, trans)}
+        {cutWords(cut, trans)} {returnWords(message.attachments.length, trans)}
       </p>
       {preview === null && failure === null ? (
         <p className="ac-dialog-wait" role="status">

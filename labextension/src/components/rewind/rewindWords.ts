@@ -1,5 +1,6 @@
 /** The words of a rewind. */
 import type { FileRestore, RewindResult } from '../../protocol/generated';
+import type { CutCounts } from '../../state/aftermath';
 import type { Trans } from '../common/trans';
 
 export function changeWords(change: FileRestore['change'], trans: Trans): string {
@@ -26,6 +27,18 @@ export function methodWords(
   return method === 'native'
     ? trans.__('%1 rewinds its own conversation.', agent)
     : trans.__('%1 starts again with a transcript of what stays.', agent);
+}
+
+/** Without answers only the prompts are counted. */
+export function cutWords({ prompts, answers }: CutCounts, trans: Trans): string {
+  const asked = trans._n('%1 prompt', '%1 prompts', prompts);
+  const words =
+    answers === 0
+      ? asked
+      : trans.__('%1 and %2', asked, trans._n('%1 answer', '%1 answers', answers));
+  return prompts === 0
+    ? trans.__('Messages from this point forward will be removed.')
+    : trans.__('Messages from this point forward will be removed: %1.', words);
 }
 
 export function returnWords(attachments: number, trans: Trans): string {

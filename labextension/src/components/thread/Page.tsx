@@ -16,6 +16,8 @@ export interface IPageProps {
   liveKey: string | null;
   /** Key of the turn that can be tried again, when it is on this page. */
   retryKey: string | null;
+  /** Key of the turn whose checklist stands above the composer, when it is on this page. */
+  planKey: string | null;
   onRetry: () => void;
 }
 
@@ -35,7 +37,8 @@ function holdsReader(element: HTMLElement): boolean {
 type Presence = { away: boolean; height: number };
 
 export const Page = memo(
-  function Page({ page, root, pinned, wanted, liveKey, retryKey, onRetry }: IPageProps) {
+  function Page(props: IPageProps) {
+    const { page, root, pinned, wanted, liveKey, retryKey, planKey, onRetry } = props;
     const host = useRef<HTMLDivElement>(null);
     const [presence, setPresence] = useState<Presence>({ away: false, height: 0 });
 
@@ -89,6 +92,7 @@ export const Page = memo(
                 turn={turn}
                 live={turn.key === liveKey}
                 onRetry={turn.key === retryKey ? onRetry : null}
+                planPinned={turn.key === planKey}
               />
             ))}
       </div>
@@ -100,6 +104,7 @@ export const Page = memo(
     before.wanted === after.wanted &&
     before.liveKey === after.liveKey &&
     before.retryKey === after.retryKey &&
+    before.planKey === after.planKey &&
     before.onRetry === after.onRetry &&
     before.page.turns.length === after.page.turns.length &&
     before.page.turns.every((turn, index) => turn === after.page.turns[index]),

@@ -1,4 +1,4 @@
-/** The agent's checklist above the composer, while it is unfinished: one line, or all of it. */
+/** The agent's checklist, one line or all of it: above the composer while it is worked on, else in its turn. */
 import { useId } from 'react';
 
 import type { PlanEntry } from '../../protocol/generated';
@@ -32,13 +32,27 @@ function EntryMark({
 }
 
 export function PlanCard({ entries, running }: IPlanCardProps): React.JSX.Element | null {
+  const done = entries?.every(entry => entry.status === 'completed') ?? true;
+  return done || entries === null ? null : (
+    <PlanFold entries={entries} running={running} fold="plan" />
+  );
+}
+
+export interface IPlanFoldProps {
+  entries: readonly PlanEntry[];
+  running: boolean;
+  /** Under which it is remembered whether it is open. */
+  fold: string;
+  className?: string;
+}
+
+/** A checklist as one line that opens. */
+export function PlanFold(props: IPlanFoldProps): React.JSX.Element {
+  const { entries, running, fold, className } = props;
   const trans = useTrans();
-  const [open, setOpen] = useFold('plan', false);
+  const [open, setOpen] = useFold(fold, false);
   const id = useId();
-  const done = entries?.filter(entry => entry.status === 'completed').length ?? 0;
-  if (entries === null || entries.length === 0 || done === entries.length) {
-    return null;
-  }
+  const done = entries.filter(entry => entry.status === 'completed').length;
   const now =
     entries.find(entry => entry.status === 'in_progress') ??
     entries.find(entry => entry.status === 'pending');
@@ -48,7 +62,7 @@ export function PlanCard({ entries, running }: IPlanCardProps): React.JSX.Elemen
     pending: trans.__('to do'),
   };
   return (
-    <div className="ac-plan" role="group" aria-label={trans.__('Plan')}>
+    <div className={`ac-plan ${className ?? ''}`.trim()} role="group" aria-label={trans.__('Plan')}>
       <button
         type="button"
         className="ac-plan-line"

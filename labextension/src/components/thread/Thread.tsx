@@ -1,6 +1,7 @@
 /** The conversation: turns in pages, older ones on demand, the end in sight until the reader leaves it. */
 import { forwardRef, useCallback, useEffect, useImperativeHandle, useState } from 'react';
 
+import { pinnedPlan } from '../../state/select';
 import type { IReading, JumpTarget, RunView, ThreadView } from '../../state/stores';
 import type { Turn } from '../../state/view';
 import { Button } from '../common/Button';
@@ -102,6 +103,7 @@ export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(pr
       onRetry(retryable);
     }
   }, [retryable, onRetry]);
+  const planned = pinnedPlan(view.turns);
   const pages = pagesOf(shown, origin);
   const onPage = (key: string | null | undefined, turns: readonly Turn[]): string | null =>
     key != null && turns.some(turn => turn.key === key) ? key : null;
@@ -139,6 +141,7 @@ export const Thread = forwardRef<IThreadHandle, IThreadProps>(function Thread(pr
               pinned={index === pages.length - 1}
               liveKey={onPage(run.runningKey, page.turns)}
               retryKey={onPage(retryable?.key, page.turns)}
+              planKey={onPage(planned?.key, page.turns)}
               wanted={onPage(wanted, page.turns) !== null}
               onRetry={retry}
             />

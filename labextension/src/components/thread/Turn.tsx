@@ -9,6 +9,7 @@ import { useTrans, type Trans } from '../common/trans';
 import { ToolList } from '../tools/ToolList';
 import { Interrupted } from './Interrupted';
 import { PartView } from './PartView';
+import { PlanFold } from './PlanCard';
 import { TurnFooter } from './TurnFooter';
 import { messageOf, UserMessage } from './UserMessage';
 
@@ -18,6 +19,8 @@ export interface ITurnProps {
   live: boolean;
   /** Sends its prompt again, or goes on; null unless it is the last run and nothing runs. */
   onRetry: (() => void) | null;
+  /** Its checklist stands above the composer. */
+  planPinned: boolean;
 }
 
 function agentWords(agent: TurnAgent, model: string | null, trans: Trans): string {
@@ -62,7 +65,7 @@ function useAskOf(turn: TurnData): (toolId: string) => AskPart | null {
   );
 }
 
-export const Turn = memo(function Turn({ turn, live, onRetry }: ITurnProps) {
+export const Turn = memo(function Turn({ turn, live, onRetry, planPinned }: ITurnProps) {
   const trans = useTrans();
   const { names } = useServices();
   const askOf = useAskOf(turn);
@@ -92,6 +95,14 @@ export const Turn = memo(function Turn({ turn, live, onRetry }: ITurnProps) {
                 endSeq={endOf(turn)}
               />
             ),
+          )}
+          {turn.plan === null || turn.plan.entries.length === 0 || planPinned ? null : (
+            <PlanFold
+              entries={turn.plan.entries}
+              running={live}
+              fold={`plan:${turn.key}`}
+              className="ac-mod-thread"
+            />
           )}
           {ended && complete.outcome === 'interrupted' ? (
             <Interrupted turn={turn} onContinue={onRetry} />
