@@ -38,7 +38,10 @@ class TrustKeeper:
         store: Store,
         providers: ProviderRegistry,
         policy: Policy,
+        home: Path | None = None,
     ) -> None:
+        """`home`: the person's own; by default that of this process."""
+        self._home = (Path.home() if home is None else home).resolve()
         self._store = store
         self._providers = providers
         self._policy = policy
@@ -47,7 +50,7 @@ class TrustKeeper:
         """What `directory` (and its parents up to the git root) holds, and what was decided."""
         adapters = await self._adapters()
         # files are read: off the loop, a network file system may be slow
-        loads, digest = await asyncio.to_thread(_inspect, adapters, directory)
+        loads, digest = await asyncio.to_thread(_inspect, adapters, directory, self._home)
         return Trust(
             trusted=self._decided(username, directory, digest, loads), digest=digest, loads=loads
         )
@@ -91,18 +94,32 @@ class TrustKeeper:
         return await self.look(username, directory)
 
 
-def _inspect(adapters: list[Adapter], directory: Path) -> tuple[list[ProjectLoad], str]:
+def _inspect(adapters: list[Adapter], directory: Path, home: Path) -> tuple[list[ProjectLoad], str]:
     top = _git_root(directory)
     loads: list[ProjectLoad] = []
     for adapter in adapters:
         try:
-            loads += adapter.loads(directory, top)
+            found = adapter.loads(directory, top)
+            loads += [load for load in found if not _is_own(load, directory, home)]
         except Exception:
             # it must not keep the other agents from starting; and what nobody knows, nobody trusts
             # without being told
             log.exception("provider=%s: what it would load is not known", adapter.id)
             loads.append(ProjectLoad(agent=adapter.id, kind="unknown", path="?"))
     return loads, _digest(directory, loads)
+
+
+def _is_own(load: ProjectLoad, directory: Path, home: Path) -> bool:
+    """Whether it lies in a dot folder of the person's home, where agents keep their own settings
+    and state: those are loaded from everywhere, and change with every run.
+
+    It matters where the project is the home itself, or the home lies in a git work tree.
+    """
+    path = Path(os.path.normpath(directory / load.path))
+    if not path.is_relative_to(home):
+        return False
+    first, *rest = path.relative_to(home).parts or ("",)
+    return bool(rest) and first.startswith(".") and not directory.is_relative_to(home / first)
 
 
 def _git_root(directory: Path) -> Path:

@@ -45,8 +45,10 @@ class Registry:
         return adapter
 
 
-def keeper(*adapters: Loads | Exception, policy: Policy = "ask") -> TrustKeeper:
-    return TrustKeeper(MemoryStore(), Registry(*adapters), policy)  # type: ignore[arg-type]
+def keeper(
+    *adapters: Loads | Exception, policy: Policy = "ask", home: Path | None = None
+) -> TrustKeeper:
+    return TrustKeeper(MemoryStore(), Registry(*adapters), policy, home)  # type: ignore[arg-type]
 
 
 def look(keeper: TrustKeeper, directory: Path) -> Trust:
@@ -116,3 +118,28 @@ def test_a_decision_is_one_persons(tmp_path: Path) -> None:
     decision = TrustDecision(trusted=True, digest=look(one, tmp_path).digest)
     asyncio.run(one.decide("owner", tmp_path, decision))
     assert asyncio.run(one.look("somebody", tmp_path)).trusted is None
+
+
+def test_in_the_home_folder_an_agents_own_settings_and_state_are_not_the_projects(
+    tmp_path: Path,
+) -> None:
+    state, hooks = tmp_path / ".agent" / "state.json", tmp_path / ".mcp.json"
+    state.parent.mkdir()
+    state.write_text("{}")
+    hooks.write_text("{}")
+    below = tmp_path / "project"
+    (below / ".agent").mkdir(parents=True)
+    (below / ".agent" / "hooks.json").write_text("{}")
+    seen = look(keeper(Loads(".agent/state.json", ".mcp.json"), home=tmp_path), tmp_path)
+    assert [load.path for load in seen.loads] == [".mcp.json"]
+    # what the agent writes there does not make a person decide again
+    state.write_text('{"runs": 1}')
+    assert look(keeper(Loads(".agent/state.json", ".mcp.json"), home=tmp_path), tmp_path) == seen
+    # seen from a project below, in a work tree that holds the home
+    adapter = Loads("../.agent/state.json", ".agent/hooks.json")
+    assert [load.path for load in look(keeper(adapter, home=tmp_path), below).loads] == [
+        ".agent/hooks.json"
+    ]
+    # but the folder itself is a project like any other
+    inside = look(keeper(Loads("state.json"), home=tmp_path), state.parent)
+    assert [load.path for load in inside.loads] == ["state.json"]
