@@ -56,10 +56,11 @@ lab: setup ## JupyterLab with the panel (ROOT=folder PORT=number)
 	$(BIN)/jupyter lab --ip=127.0.0.1 --port=$(PORT) --ServerApp.root_dir='$(ROOT)' $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # --- test ---------------------------------------------------------------------------------
-# REQUIRE_BROWSER=1 and REQUIRE_AGENTS=1 turn the skips for a missing browser or CLI into errors.
+# REQUIRE_BROWSER=1 and REQUIRE_AGENTS=1 turn the skips for a missing browser, or CLI of AGENTS, into
+# errors.
 test: setup $(if $(REQUIRE_AGENTS),agents) ## all tests; prints what was skipped and why
 	cd labextension && npx vitest run
-	$(BIN)/python -m pytest -q -rs
+	REQUIRE_AGENTS='$(if $(REQUIRE_AGENTS),$(AGENTS))' $(BIN)/python -m pytest -q -rs
 
 bench: setup ## ratios against a floor of the same run (B=P1 for one, DOCS=1 rewrites the table in docs/performance.md)
 	$(BIN)/python -m tests.bench $(B) $(if $(DOCS),--docs)
@@ -99,7 +100,7 @@ STAMP_OF_qwen := $(QWEN_STAMP)
 agents: setup $(foreach agent,$(AGENTS),$(or $(STAMP_OF_$(agent)),$(error unknown agent $(agent): claude codex opencode kimi gemini qwen))) ## install the pinned CLIs (AGENTS="claude codex opencode kimi gemini qwen")
 
 test-agents: agents ## tests of the real CLIs against fake model servers
-	REQUIRE_AGENTS=1 $(BIN)/python -m pytest -q -rs tests/agents
+	REQUIRE_AGENTS='$(AGENTS)' $(BIN)/python -m pytest -q -rs tests/agents
 
 $(CLAUDE_STAMP): | $(PYTHON_STAMP)
 	rm -rf .clis/claude

@@ -26,6 +26,10 @@ KEPT = re.compile(
 # Where `make agents` puts each CLI, and the version that the tests were written against.
 PROGRAMS = {
     "claude": (".clis/claude/claude_agent_sdk/_bundled/claude", "2.1.332"),
+    "codex": (
+        ".clis/codex/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+        "0.171.0",
+    ),
 }
 
 outer_environment: pytest.StashKey[dict[str, str]] = pytest.StashKey()
@@ -50,10 +54,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def missing(what: str, remedy: str, switch: str) -> Never:
-    """Skip, saying how to get `what`; where the variable `switch` is 1 (CI), fail instead."""
+    """Skip, saying how to get `what`; where the variable `switch` is set (CI), fail instead."""
     reason = f"{what} is missing: {remedy}"
-    if os.environ.get(switch) == "1":
-        pytest.fail(f"{reason} ({switch}=1)", pytrace=False)
+    if os.environ.get(switch):
+        pytest.fail(f"{reason} ({switch}={os.environ[switch]})", pytrace=False)
+    pytest.skip(reason)
+
+
+def missing_agent(agent: str) -> Never:
+    """The same for a CLI: it fails where REQUIRE_AGENTS names it; 1 stands for all."""
+    reason = f"the {agent} CLI is missing: make agents AGENTS={agent}"
+    required = os.environ.get("REQUIRE_AGENTS", "").split()
+    if agent in required or "1" in required:
+        pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
 
 
@@ -86,7 +99,7 @@ def agent_program() -> Callable[[str], Path]:
             relative, version = PROGRAMS[agent]
             path = ROOT / relative
             if not path.exists():
-                missing(f"the {agent} CLI", f"make agents AGENTS={agent}", "REQUIRE_AGENTS")
+                missing_agent(agent)
             said = subprocess.run(
                 [path, "--version"],
                 env={"HOME": os.environ["HOME"], "PATH": "/usr/bin:/bin", "TERM": "dumb"},

@@ -18,6 +18,11 @@ from typing import Any
 
 from jupyter_agentchat.protocol.events import EventBody
 from jupyter_agentchat.providers.claude.translate import Translator, Turn, steer_uuid
+from jupyter_agentchat.providers.claude.unhosted import wakes
+from jupyter_agentchat.providers.claude.wire import Json, parse
+from tests.acp_replay import acp_runs
+from tests.codex_replay import codex_runs
+from tests.opencode_replay import opencode_runs
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
 
@@ -46,7 +51,8 @@ def read_recording(path: Path) -> list[Recorded]:
 def claude_runs(recorded: list[Recorded]) -> Runs:
     """Replay a recording of Claude Code: every prompt that was sent begins a run.
 
-    One whose uuid follows from the prompt's before is steered into its run.
+    One whose uuid follows from the prompt's before is steered into its run. A turn that the CLI
+    begins by itself, when the run before is over, is a run as well.
     """
     runs: Runs = []
     translator: Translator | None = None
@@ -68,11 +74,24 @@ def claude_runs(recorded: list[Recorded]) -> Runs:
             answered = _object(item.line).get("response", {}).get("request_id")
             translator.asks.pop(answered, None)
         elif item.dir == "out" and translator is not None:
+            said = parse(item.line)
+            if translator.finished and said is not None and _begins_a_turn(said):
+                translator = Translator(Turn("", "/WORKSPACE", unasked=True))
+                runs.append([])
             runs[-1] += translator.feed(item.line)
     return runs
 
 
-REPLAYS: dict[str, Callable[[list[Recorded]], Runs]] = {"claude": claude_runs}
+def _begins_a_turn(message: Json) -> bool:
+    return wakes(message) or message.get("subtype") == "task_notification"
+
+
+REPLAYS: dict[str, Callable[[list[Recorded]], Runs]] = {
+    "claude": claude_runs,
+    "codex": codex_runs,
+    "opencode": opencode_runs,
+    "acp": lambda recorded: acp_runs([(one.dir, one.line) for one in recorded]),
+}
 
 
 def golden_of(path: Path) -> Path:

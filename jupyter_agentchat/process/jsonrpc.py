@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from ..errors import ProtocolError, ProviderError, ProviderTimeout
+from ..errors import ChildGone, ProtocolError, ProviderError, ProviderTimeout
 from .framing import Frame, Line
 from .tasks import TaskOwner
 
@@ -63,8 +63,22 @@ class Incoming:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, whoever asked: of a shared spool, an earlier server may have.
+
+    `error` is the error object, or None; `end` the stream offset behind its line.
+    """
+
+    id: RequestId
+    result: Json
+    error: Json
+    end: int
+
+
 RequestHandler: TypeAlias = Callable[[Incoming], Awaitable[Json]]
 NotificationHandler: TypeAlias = Callable[[Incoming], Awaitable[None]]
+Observer: TypeAlias = Callable[[Incoming | Answered], None]
 MalformedHandler: TypeAlias = Callable[[Frame, str], None]
 
 
@@ -79,6 +93,10 @@ class JsonRpcPeer:
     `version_member` false leaves out `"jsonrpc": "2.0"`, as Codex does; incoming messages may
     lack it in any case. `id_prefix` makes the ids of our requests strings that no other server's
     requests to the same process can equal.
+
+    `observe` sees every request, notification and answer in the order of the stream, in the reader
+    and before anything is done with it: what a request means for those who wait must not depend on
+    when its task runs. It must not raise.
     """
 
     def __init__(
@@ -91,6 +109,7 @@ class JsonRpcPeer:
         version_member: bool = True,
         id_prefix: str = "",
         max_incoming: int = 256,
+        observe: Observer | None = None,
     ) -> None:
         self._stream = stream
         self._requests = requests
@@ -99,6 +118,7 @@ class JsonRpcPeer:
         self._version = {"jsonrpc": "2.0"} if version_member else {}
         self._id_prefix = id_prefix
         self._max_incoming = max_incoming
+        self._observe = observe or _look_away
         self._ids = itertools.count(1)
         self._pending: dict[RequestId, asyncio.Future[Json]] = {}
         self._incoming: dict[RequestId, asyncio.Task[None]] = {}
@@ -129,8 +149,18 @@ class JsonRpcPeer:
 
     # asking
 
-    async def request(self, method: str, params: Json = None, *, timeout_s: float | None) -> Json:
+    async def request(
+        self,
+        method: str,
+        params: Json = None,
+        *,
+        timeout_s: float | None,
+        request_id: RequestId | None = None,
+    ) -> Json:
         """Ask and wait for the result, `timeout_s` seconds at most (None: as long as it takes).
+
+        `request_id`: an id of the caller's own, by which a later reader of the same stream knows
+        the answer again; no other request of this peer may be waiting under it.
 
         Raises RpcError for an error answer, ProviderTimeout, and when the stream ends what
         `LineStream.failure` gives. On time-out and on cancel a late answer is dropped; the other
@@ -138,8 +168,11 @@ class JsonRpcPeer:
         """
         if self._ended:
             raise self._ended
-        number = next(self._ids)
-        request_id: RequestId = f"{self._id_prefix}{number}" if self._id_prefix else number
+        if request_id is None:
+            number = next(self._ids)
+            request_id = f"{self._id_prefix}{number}" if self._id_prefix else number
+        elif request_id in self._pending:
+            raise RuntimeError(f"request id {request_id} is in use")
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._pending[request_id] = answer
         try:
@@ -185,6 +218,8 @@ class JsonRpcPeer:
                 async for frame in frames:
                     await self._dispatch(frame)
             self._fail_pending(await self._stream.failure())
+        except ChildGone as gone:
+            self._fail_pending(gone)  # this server lets go of it: the other side goes on
         finally:
             self._fail_pending(ProtocolError("The connection to the agent was lost."))
 
@@ -215,6 +250,7 @@ class JsonRpcPeer:
             self._on_malformed(frame, "id is neither integer nor string")
         elif isinstance(method, str):
             incoming = Incoming(method, message.get("params"), request_id, frame.end)
+            self._observe(incoming)
             if request_id is None:
                 await self._on_notification(incoming)
             else:
@@ -224,9 +260,10 @@ class JsonRpcPeer:
         else:
             self._on_malformed(frame, "neither request, notification nor answer")
 
-    def _answered(self, request_id: RequestId, message: dict[str, Json], frame: Frame) -> None:
+    def _answered(self, request_id: RequestId, message: dict[str, Json], frame: Line) -> None:
         answer = self._pending.get(request_id)
         error = message.get("error")
+        self._observe(Answered(request_id, message.get("result"), error, frame.end))
         if answer is None or answer.done():
             _log.debug("an answer to request %s came late or was never asked for", request_id)
         elif error is None:
@@ -287,3 +324,7 @@ class JsonRpcPeer:
             await self._send({"id": request_id} | body)
         except ProviderError as error:
             _log.debug("request %s stays unanswered: %s", request_id, error)
+
+
+def _look_away(_message: Incoming | Answered) -> None:
+    """Nobody wants to see."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import cast
 
 from ..errors import AgentChatError, Forbidden, NotFound, ProviderError
+from ..process.environment import clean_search_path
 from ..process.launcher import Launcher
 from ..process.tasks import TaskOwner
 from ..protocol.resources import Provider
@@ -26,10 +28,17 @@ from .settings import ProviderSettings, parse_named
 _log = logging.getLogger(__name__)
 
 GROUP = "jupyter_agentchat.providers"
+PRESETS = "jupyter_agentchat.presets"
+"""Agents that are shown where a program of their name lies on PATH."""
+KINDS = frozenset({"native", "acp"})
+"""What an admin can add by settings alone."""
 PROBE_DEADLINE_S = 5.0
 CLEAN_S = 24 * 3600.0
 WARNED_S = 2 * 3600.0
 
+# the order in which people meet them, and in which the default is looked for; others come behind,
+# by name, and the tour last
+_ORDER = ("claude", "codex", "opencode", "kimi", "minimax")
 _NAMES = {
     "claude": "Claude Code",
     "codex": "Codex",
@@ -42,6 +51,12 @@ _NAMES = {
 
 async def _nobody_begins(_provider: str, _chat_id: str, _begin: Begin) -> bool:
     return False
+
+
+def _place(name: str) -> tuple[int, str]:
+    if name == "tour":
+        return len(_ORDER) + 1, name
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER), name
 
 
 # what somebody else's package may raise while it is imported and set up
@@ -88,8 +103,12 @@ class ProviderRegistry:
         points = entry_points(group=GROUP) if found is None else found
         self._points = {point.name: point for point in points}
         self._configured = frozenset(
-            name for name, own in self._settings.items() if own.extra.get("kind") == "native"
+            name for name, own in self._settings.items() if own.extra.get("kind") in KINDS
         )
+        if found is None:
+            for point in entry_points(group=PRESETS):
+                if point.name in self._settings or self._is_on_path(point.name):
+                    self._points.setdefault(point.name, point)
         for name in self._settings.keys() - set(self.ids):
             _log.warning("provider_settings: there is no agent %r here; ignored", name)
         self._adapters: dict[str, Adapter] = {}
@@ -101,8 +120,8 @@ class ProviderRegistry:
 
     @property
     def ids(self) -> list[str]:
-        """Every provider known here, the tour last."""
-        return sorted({*self._points, *self._configured}, key=lambda name: (name == "tour", name))
+        """Every provider known here: ours, then others by name, the tour last."""
+        return sorted({*self._points, *self._configured}, key=_place)
 
     def name_of(self, provider_id: str) -> str:
         """The agent's name for people; the id of one that is not known here."""
@@ -195,11 +214,22 @@ class ProviderRegistry:
     def _load(self, name: str) -> AdapterFactory:
         if name not in self._configured:
             return cast(AdapterFactory, self._points[name].load())
+        settings = self._settings[name]
+        if settings.extra["kind"] == "acp":
+            from .acp.adapter import AcpAdapter
+            from .acp.agents import configured_agent as configured_acp
+
+            acp = configured_acp(name, settings)
+            return lambda context: AcpAdapter(context, acp)
         from .native.adapter import NativeAdapter
         from .native.launch import configured_agent
 
-        agent = configured_agent(name, self._settings[name])
+        agent = configured_agent(name, settings)
         return lambda context: NativeAdapter(context, agent)
+
+    def _is_on_path(self, program: str) -> bool:
+        path = clean_search_path(self._environment.get("PATH", ""))
+        return shutil.which(program, path=path) is not None
 
     async def _probe_wanted(self) -> None:
         while self._wanted:

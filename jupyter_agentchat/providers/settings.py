@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _log = logging.getLogger(__name__)
-_OF_NATIVE = frozenset({"kind", "name", "description"})
+_OF_KINDS = frozenset({"kind", "name", "description", "preset", "sign_in"})
+"""Settings of agents that an admin adds: `kind` native or acp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def parse_named(name: str, raw: object) -> ProviderSettings:
         settings = parse_settings(raw)
     except ValueError as error:
         raise ValueError(f"{error} (agent {name})") from error
-    if unknown := settings.extra.keys() - _OF_NATIVE:
+    if unknown := settings.extra.keys() - _OF_KINDS:
         # a misspelt "enabled" must not go unnoticed
         _log.warning("provider_settings: %s: unknown and ignored: %s", name, sorted(unknown))
     return settings

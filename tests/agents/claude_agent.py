@@ -26,7 +26,13 @@ from jupyter_agentchat.protocol.events import (
     ToolUseStart,
 )
 from jupyter_agentchat.protocol.resources import AskAnswer, RunRequest
-from jupyter_agentchat.providers.base import AdapterContext, ChildMark, RunContext
+from jupyter_agentchat.providers.base import (
+    AdapterContext,
+    AgentRun,
+    Begin,
+    ChildMark,
+    RunContext,
+)
 from jupyter_agentchat.providers.claude.adapter import ClaudeAdapter
 from jupyter_agentchat.providers.claude.run import ClaudeRun
 from jupyter_agentchat.providers.settings import ProviderSettings
@@ -46,6 +52,8 @@ class Place:
     env: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     idle_timeout_s: float = 600.0
+    hosted: list[AgentRun] | None = None
+    """Runs of turns that the agent began by itself; None: it is not allowed to."""
 
     def context(self, launcher: Launcher) -> AdapterContext:
         """What the adapter is made with: the address and key come as a person would set them."""
@@ -75,7 +83,17 @@ class Place:
             ),
             scratch=scratch,
             idle_timeout_s=self.idle_timeout_s,
+            begin_unasked=self._begin_unasked,
         )
+
+    async def _begin_unasked(self, chat_id: str, begin: Begin) -> bool:
+        if self.hosted is None:
+            return False
+        request = RunRequest(
+            chat_id=chat_id, run_id=f"own-{len(self.hosted)}", prompt="", cwd=str(self.project)
+        )
+        self.hosted.append(await begin(request, RunContext(True, str(uuid.uuid4()))))
+        return True
 
 
 @dataclass
@@ -190,7 +208,7 @@ class Chat:
         """A whole run, every ask answered by `answer`."""
         return await self.follow(await self.start(prompt, **how), answer)
 
-    async def follow(self, run: ClaudeRun, answer: Answer | None = None) -> Told:
+    async def follow(self, run: AgentRun, answer: Answer | None = None) -> Told:
         """The rest of a run that was started."""
         told = Told()
         async for step in run.steps():

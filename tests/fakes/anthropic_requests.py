@@ -16,6 +16,7 @@ _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _FOLDED = re.compile(
     r"The user sent a new message while you were working:\n(.*?)(?:\n\n|$)", re.DOTALL
 )
+_TASK_SUMMARY = re.compile(r"<task-notification>.*?<summary>(.*?)</summary>", re.DOTALL)
 _CWD = re.compile(r"(?:Primary w|W)orking directory: ?([^\n\\\"]+)")
 _PLAN_FILE = re.compile(r"(/[^\s\"'`\\]+/plans/[\w.-]+\.md)")
 
@@ -36,6 +37,19 @@ class Context:
     def tools(self) -> set[str]:
         """Names of the tools that the CLI offers; none for its own helper calls."""
         return {str(tool.get("name")) for tool in self.body.get("tools", [])}
+
+    @property
+    def ended_task(self) -> str:
+        """What the CLI tells of a background task, in a turn that it begins by itself; else ""."""
+        newest = self.body.get("messages", [{}])[-1]
+        texts = list(_texts(blocks_of(newest.get("content"))))
+        found = _TASK_SUMMARY.search(" ".join(texts))
+        return found[1] if found and not any(map(_human, texts)) else ""
+
+    @property
+    def wants_summary(self) -> bool:
+        """Whether the CLI asks for a summary of the conversation, to make it shorter."""
+        return "<summary>" in self.text and len(self.text) > 1000
 
     @property
     def system(self) -> str:

@@ -152,6 +152,64 @@ def _subagent(context: Context) -> Reply:
     return first(context, Tool(name, work), then="The helper said: {}")
 
 
+def _delegate(context: Context) -> Reply:
+    """Hand the rest of the text to a helper: "delegate touch"."""
+    work = context.text.partition("delegate")[2].strip()
+    call = {"description": f"Help to {work}", "prompt": work, "subagent_type": "general-purpose"}
+    return first(context, Tool("Agent", call), then="A helper works on it.")
+
+
+def _background(context: Context) -> Reply:
+    """Run a command in the background: "background 2" ends after two seconds."""
+    found = re.search(r"background ([\d.]+)", context.text)
+    command = bash(
+        f"sleep {found[1] if found else 1}; echo done",
+        "Work in the background",
+        run_in_background=True,
+    )
+    return first(context, command, then="It runs in the background.")
+
+
+_TODOS = [("Read the data", "Reading the data"), ("Plot it", "Plotting it")]
+
+
+def _todo_list(context: Context) -> Reply:
+    """A checklist by the tool that replaces it whole."""
+    states = [("in_progress", "pending"), ("completed", "in_progress"), ("completed", "completed")]
+    if context.step == len(states):
+        return say("The list is done.")
+    todos = [
+        {"content": text, "activeForm": active, "status": status}
+        for (text, active), status in zip(_TODOS, states[context.step], strict=True)
+    ]
+    return Reply([Tool("TodoWrite", {"todos": todos})])
+
+
+def _task_list(context: Context) -> Reply:
+    """A checklist by the tools that change one line at a time."""
+    match context.step:
+        case 0:
+            return Reply(
+                [
+                    Tool("TaskCreate", {"subject": text, "description": text, "activeForm": active})
+                    for text, active in _TODOS
+                ]
+            )
+        case 1:
+            return Reply([Tool("TaskUpdate", {"taskId": "1", "status": "in_progress"})])
+        case 2:
+            return Reply([Tool("TaskUpdate", {"taskId": "1", "status": "completed"})])
+        case 3:
+            return Reply([Tool("TaskUpdate", {"taskId": "2", "status": "deleted"})])
+        case 4:
+            return Reply([Tool("TaskList", {})])
+    return say("The list is up to date.")
+
+
+def _kinds(images: list[Json]) -> str:
+    return ", ".join(image["source"]["media_type"] for image in images) or "none"
+
+
 def _error(context: Context) -> Reply:
     found = re.search(r"error (\d{3})", context.text)
     status = int(found[1]) if found else 500
@@ -172,6 +230,10 @@ _ENV = "env | cut -d= -f1 | sort | tr '\\n' ' '"
 _TOUCH = "touch made-by-agent.txt"
 
 SCENARIOS: list[tuple[str, Callable[[Context], Reply]]] = [
+    ("delegate", _delegate),
+    ("background", _background),
+    ("todo list", _todo_list),
+    ("task list", _task_list),
     (
         "huge tool",
         lambda c: first(
@@ -222,6 +284,7 @@ SCENARIOS: list[tuple[str, Callable[[Context], Reply]]] = [
         "think",
         lambda c: Reply([Thinking("I consider one by one."), Text("The answer is 42.")]),
     ),
+    ("image", lambda c: say(f"I see {len(c.images)} image of kind {_kinds(c.images)}.")),
     ("say hello", lambda c: say("Hello from the fake model.")),
     ("big", lambda c: say("x" * 2_000_000, chunk=100_000)),
     ("refuse", lambda c: say("I can't", stop="refusal")),
@@ -242,6 +305,10 @@ def choose(context: Context) -> Reply:
             return say(json.dumps({"title": "A scripted chat"}))
         if "summar" in context.system.lower() + context.text.lower():
             return say("<summary>A short summary of a scripted chat.</summary>")
+    if context.wants_summary:
+        return say("<summary>A short summary of a scripted chat.</summary>")
+    if context.ended_task:
+        return say(f"It ended: {context.ended_task}")
     for keyword, scenario in SCENARIOS:
         if re.search(rf"\b{re.escape(keyword)}\b", context.text, re.IGNORECASE):
             return scenario(context)

@@ -41,6 +41,8 @@ class FakeAnthropic:
     """The server as an object; a context manager for tests."""
 
     def __init__(self, port: int = 0) -> None:
+        self.headers: dict[str, str] = {}
+        """More headers of each reply of the model, as those that tell of a plan's limits."""
         self.stopping = threading.Event()
         self._requests: list[Request] = []
         self._lock = threading.Lock()
@@ -172,6 +174,8 @@ class _Stream:
         handler.send_response(200)
         handler.send_header("content-type", "text/event-stream; charset=utf-8")
         handler.send_header("transfer-encoding", "chunked")
+        for name, text in handler.server.owner.headers.items():
+            handler.send_header(name, text)
         handler.end_headers()
         self._event("message_start", message=envelope)
         for index, block in enumerate(reply.blocks):

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
+from ...protocol.events import PlanUsage
 from .translate import Commands
 from .wire import Json
 
@@ -30,6 +31,13 @@ class Lost:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Something that a request of ours told: no line of the run's own stands behind it."""
+
+    usage: PlanUsage
+
+
 class Inbox:
     """A queue of one run, closed by the end of its run or of the process.
 
@@ -38,15 +46,15 @@ class Inbox:
 
     With `replaying`, what comes first was written for an earlier server: whether a result is the
     run's end is known only when all of it was read (a message may have been steered in behind it).
-    Call `caught_up` then.
+    Call `caught_up` then. `unasked`: the run is a turn that the CLI began by itself.
     """
 
-    def __init__(self, prompt_uuid: str, *, replaying: bool = False) -> None:
+    def __init__(self, prompt_uuid: str, *, replaying: bool = False, unasked: bool = False) -> None:
         self.over = asyncio.Event()
         """The end is in, or none will come: the consumer needs no further help to reach it."""
-        self.commands = Commands(prompt_uuid)
+        self.commands = Commands(prompt_uuid, unasked=unasked)
         """What is known of our messages at the newest line; the consumer may be far behind."""
-        self._items: deque[Received | Lost] = deque()
+        self._items: deque[Received | Lost | Learned] = deque()
         self._size = 0
         self._filled = asyncio.Event()
         self._room = asyncio.Event()
@@ -61,7 +69,7 @@ class Inbox:
         """Whether what comes was written for an earlier server."""
         return not self._current.is_set()
 
-    def put(self, item: Received | Lost) -> None:
+    def put(self, item: Received | Lost | Learned) -> None:
         """Add an item; what comes behind the end of the run belongs to no run."""
         if self.over.is_set():
             return
@@ -96,7 +104,7 @@ class Inbox:
         self._room.set()
         self._filled.set()
 
-    async def get(self) -> Received | Lost | None:
+    async def get(self) -> Received | Lost | Learned | None:
         """The next item; None when all are taken and nothing more will come."""
         while not self._items:
             if self.over.is_set():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal
 
 from ...errors import ProviderError
@@ -16,6 +17,7 @@ from ...process.environment import build_environment
 from ...protocol.resources import RunRequest
 from ...protocol.words import Mode, Permission
 from ..settings import ProviderSettings
+from .mcp import OWN_SERVER, handed_over, read_servers
 
 CliMode = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
 
@@ -35,10 +37,9 @@ _DEFAULTS: Final = {
     "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1",
     # sends every tool's schema at once, NotebookEdit's too
     "ENABLE_TOOL_SEARCH": "false",
-    # a task that ends after the run would start a turn of which the chat shows nothing
-    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
 }
 
+# a process ends when its chat is idle, and with it whatever was to begin at some later time
 _SELF_STARTING: Final = ("CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "Monitor")
 _CHANGING: Final = (
     "Bash",
@@ -66,6 +67,8 @@ class Fixed:
     bypass: bool
     """Started with the CLI's bypass mode within reach."""
     forbidden_tools: tuple[str, ...] = _SELF_STARTING
+    mcp: str = field(default="", repr=False)
+    """The text of its file of MCP servers (`mcp.handed_over`); may hold secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class SessionStart:
 
 
 def fixed_settings(request: RunRequest, *, trusted: bool, may_bypass: bool) -> Fixed:
-    """What a process for `request` must have been started with."""
+    """What a process for `request` must have been started with. Raises ProviderError."""
     read_only = request.permission == "read_only"
     # plan mode is the CLI's own way to change nothing; taking its tools away would end the plan
     forbidden = _CHANGING if read_only and request.mode != "plan" else ()
@@ -97,6 +100,7 @@ def fixed_settings(request: RunRequest, *, trusted: bool, may_bypass: bool) -> F
         read_only=read_only,
         bypass=request.permission == "full" and may_bypass,
         forbidden_tools=_SELF_STARTING + forbidden,
+        mcp=handed_over(request.mcp_servers, request.permission),
     )
 
 
@@ -141,8 +145,12 @@ def session_start(request: RunRequest, first_session_id: str) -> SessionStart:
     return SessionStart("fork", first_session_id, request.provider_session_id)
 
 
-def arguments(fixed: Fixed, live: Live, session: SessionStart) -> list[str]:
+def arguments(
+    fixed: Fixed, live: Live, session: SessionStart, mcp_file: Path | None = None
+) -> list[str]:
     """The arguments behind the program's name. Never a prompt, never a secret.
+
+    `mcp_file` holds `fixed.mcp`.
 
     Values stand in one token with their flag: as a token of its own, one that begins with `-`
     would be another flag.
@@ -163,6 +171,11 @@ def arguments(fixed: Fixed, live: Live, session: SessionStart) -> list[str]:
         args.append(f"--effort={live.effort}")
     if not fixed.trusted:
         args.append("--setting-sources=user")
+    if mcp_file is not None:
+        args.append(f"--mcp-config={mcp_file}")
+    if OWN_SERVER in read_servers(fixed.mcp):
+        # it asks by itself; asked twice, a person would not know what for
+        args.append(f"--allowedTools=mcp__{OWN_SERVER}")
     if fixed.read_only:
         # servers of other people are not asked to keep still, so they are not started
         args.append("--strict-mcp-config")

@@ -15,7 +15,7 @@ from ...errors import NotInstalled, ProviderError
 from ...process.framing import Line
 from ...process.ladder import Ladder
 from ...process.launcher import Launcher, Spawn
-from ...protocol.resources import Account, Model, Provider, ProviderFeatures
+from ...protocol.resources import Account, Provider, ProviderFeatures
 from ...protocol.words import PERMISSIONS, Mode
 from .program import INSTALL_HINT
 from .translate import PROVIDER
@@ -42,7 +42,10 @@ _FEATURES: Final = ProviderFeatures(
     asks=True,
     questions=True,
     reasoning=True,
+    plan_usage=True,
     skills="slash",
+    images=True,
+    mcp="per_chat",
 )
 
 
@@ -56,7 +59,6 @@ async def probe_program(
     launcher: Launcher,
     environment: Mapping[str, str],
     scratch: Path,
-    models: list[Model],
     *,
     is_root: bool,
     timeout_s: float = PROBE_TIMEOUT_S,
@@ -89,7 +91,7 @@ async def probe_program(
         return provider(state="error", reason=f"It did not answer in {timeout_s:g} s.")
     except ProviderError as error:
         return provider(state="error", reason=error.message, install_hint=error.hint)
-    return _signed_in(version[0], status, environment, models, is_root=is_root)
+    return _signed_in(version[0], status, environment, is_root=is_root)
 
 
 def missing_provider(error: NotInstalled) -> Provider:
@@ -117,7 +119,6 @@ def _signed_in(
     version: str,
     status: _Output,
     environment: Mapping[str, str],
-    models: list[Model],
     *,
     is_root: bool,
 ) -> Provider:
@@ -135,7 +136,6 @@ def _signed_in(
         available=True,
         version=version,
         account=Account(label=_label(account, environment)),
-        models=models,
         permission_notes={"full": note} if is_root else {},
     )
 
@@ -144,6 +144,11 @@ def _label(account: Json, environment: Mapping[str, str]) -> str:
     """Who pays, and the server that prompts go to when it is not the vendor's."""
     method = text_of(account, "authMethod")
     label = text_of(account, "email") or _METHODS.get(method, method or "signed in")
+    organization, plan = text_of(account, "orgName"), text_of(account, "subscriptionType")
+    if organization and organization not in label:
+        label = f"{label}, {organization}"
+    if plan:
+        label = f"{label} ({plan.replace('_', ' ').capitalize()} plan)"
     base = urlsplit(environment.get("ANTHROPIC_BASE_URL", ""))
     # only the host: the rest of an address may hold credentials
     return f"{label}, by way of {base.hostname}" if base.hostname else label

@@ -28,8 +28,10 @@ from .launch import (
     may_bypass_permissions,
     session_start,
 )
+from .mcp import ConfigFiles
 from .program import find_program
 from .session import FORCED, ClaudeSession
+from .unhosted import LeftBehind
 from .wire import Json
 
 _CLOSE_TIMEOUT_S: Final = 5.0
@@ -63,14 +65,21 @@ class Processes:
     """
 
     def __init__(
-        self, context: AdapterContext, tasks: TaskOwner, on_initialized: Callable[[Json], None]
+        self,
+        context: AdapterContext,
+        tasks: TaskOwner,
+        on_initialized: Callable[[Fixed, Json], None],
+        on_unasked: Callable[[str, ClaudeSession], None],
     ) -> None:
+        """`on_unasked(chat_id, session)`: the CLI works, and no run takes part."""
         self.environment = environment(context.environment, context.settings)
         self.is_root = os.geteuid() == 0
         self.may_bypass = may_bypass_permissions(self.environment, is_root=self.is_root)
         self._context = context
         self._tasks = tasks
         self._on_initialized = on_initialized
+        self._on_unasked = on_unasked
+        self._config_files = ConfigFiles(context.scratch)
         self._sessions: dict[str, ClaudeSession] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._idle: dict[str, asyncio.Task[None]] = {}
@@ -95,8 +104,12 @@ class Processes:
         if warm is not None:
             if await _fits(warm, wanted):
                 return warm
+            works = list(warm.work.tasks.values()) if warm.handle.exit is None else []
             await warm.stop(_ladder(warm))
             self._forget(chat_id, warm)
+            session = await self.open(chat_id, wanted, wanted.opening)
+            session.left_behind = LeftBehind(works, warm.unhosted.messages())
+            return session
         return await self.open(chat_id, wanted, wanted.opening)
 
     async def open(self, chat_id: str, wanted: Wanted, opening: SessionStart) -> ClaudeSession:
@@ -106,19 +119,29 @@ class Processes:
         command = await asyncio.to_thread(
             find_program, settings, self._context.environment, not_below=cwd
         )
-        argv = [*command, *arguments(wanted.fixed, wanted.live, opening)]
         child_id = f"claude-{uuid.uuid4().hex}"
-        handle = await self._context.launcher.spawn(Spawn(argv, cwd, self.environment, child_id))
-        session = ClaudeSession(
-            handle, wanted.fixed, wanted.live, opening, self._tasks, self._on_initialized
-        )
-        self._sessions[chat_id] = session
+        mcp_file = await self._write_config(child_id, wanted.fixed)
+        argv = [*command, *arguments(wanted.fixed, wanted.live, opening, mcp_file)]
+        spawn = Spawn(argv, cwd, self.environment, child_id)
+        try:
+            handle = await self._context.launcher.spawn(spawn)
+        except BaseException:
+            self._config_files.remove(child_id)
+            raise
+        session = self._made(chat_id, handle, wanted, opening)
         try:
             await session.open()
         except BaseException:
             await self.discard(chat_id, session)
             raise
         return session
+
+    def resume(self, chat_id: str, session: ClaudeSession) -> None:
+        """A run takes part in a turn that the chat's CLI has begun. Raises ChildGone when the
+        process, or the turn, is there no more."""
+        if self._sessions.get(chat_id) is not session or not session.unhosted.waits:
+            raise ChildGone("The turn that Claude Code began by itself is over.")
+        self._stay_awake(chat_id)
 
     async def take_over(self, chat_id: str, wanted: Wanted, mark: ChildMark) -> ClaudeSession:
         """The process that an earlier server started for the chat, dead or alive, not read yet.
@@ -129,19 +152,18 @@ class Processes:
         if not isinstance(launcher, Attaching):
             raise ChildGone("Agents end with their server here.")
         handle = await launcher.attach(mark.child_id, offset=mark.first)
-        session = ClaudeSession(
-            handle, wanted.fixed, wanted.live, wanted.opening, self._tasks, self._on_initialized
-        )
-        self._sessions[chat_id] = session
-        return session
+        return self._made(chat_id, handle, wanted, wanted.opening)
 
     async def discard(self, chat_id: str, session: ClaudeSession) -> None:
         """End a process that is of no use."""
         self._forget(chat_id, session)
+        self._config_files.remove(session.handle.child_id)
         await session.stop(FORCED)
 
     def rest(self, chat_id: str, session: ClaudeSession) -> None:
         """A run is over: end its process when no other follows in time."""
+        if session.fixed.mcp:
+            self._config_files.remove(session.handle.child_id)
         if self._sessions.get(chat_id) is session:
             self._stay_awake(chat_id)
             self._idle[chat_id] = self._tasks.spawn(
@@ -162,6 +184,25 @@ class Processes:
         await asyncio.gather(*(session.stop() for session in sessions))
         await self._tasks.close(_CLOSE_TIMEOUT_S)
 
+    def _made(
+        self, chat_id: str, handle: Handle, wanted: Wanted, opening: SessionStart
+    ) -> ClaudeSession:
+        def initialized(answer: Json) -> None:
+            self._config_files.remove(handle.child_id)
+            self._on_initialized(wanted.fixed, answer)
+
+        session = ClaudeSession(
+            handle, wanted.fixed, wanted.live, opening, self._tasks, initialized
+        )
+        session.on_unasked = lambda: self._on_unasked(chat_id, session)
+        self._sessions[chat_id] = session
+        return session
+
+    async def _write_config(self, child_id: str, fixed: Fixed) -> Path | None:
+        if not fixed.mcp:
+            return None
+        return await asyncio.to_thread(self._config_files.write, child_id, fixed.mcp)
+
     def _forget(self, chat_id: str, session: ClaudeSession) -> None:
         if self._sessions.get(chat_id) is session:
             del self._sessions[chat_id]
@@ -172,9 +213,15 @@ class Processes:
             task.cancel()
 
     async def _expire(self, chat_id: str, session: ClaudeSession) -> None:
-        await asyncio.sleep(self._context.idle_timeout_s)
+        quiet = False
+        while not quiet:
+            upto = session.handle.position
+            await asyncio.sleep(self._context.idle_timeout_s)
+            # work in the background would end with it, and so would the turn that follows on it
+            busy = session.work or session.handle.position != upto
+            quiet = session.handle.exit is not None or not busy
         async with self.lock(chat_id):
-            if self._sessions.get(chat_id) is session:
+            if self._sessions.get(chat_id) is session and not session.busy:
                 del self._sessions[chat_id]
                 self._idle.pop(chat_id, None)
                 await session.stop()

@@ -33,7 +33,7 @@ def read_record(environment: Mapping[str, str], session_id: str) -> Record | Non
     record: Record | None = None
     try:
         # by any directory: the CLI resumes a conversation from another one as well
-        for path in sorted(_config(environment).glob(f"projects/*/{session_id}.jsonl")):
+        for path in sorted(config_folder(environment).glob(f"projects/*/{session_id}.jsonl")):
             if not path.is_symlink() and path.stat().st_size <= _SIZE_LIMIT:
                 record = record or Record()
                 for message in _lines(path):
@@ -43,7 +43,8 @@ def read_record(environment: Mapping[str, str], session_id: str) -> Record | Non
     return record
 
 
-def _config(environment: Mapping[str, str]) -> Path:
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """The CLI's own folder of settings, skills and records."""
     named = environment.get("CLAUDE_CONFIG_DIR")
     return Path(named) if named else Path(environment.get("HOME") or "/", ".claude")
 

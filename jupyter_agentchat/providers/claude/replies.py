@@ -5,12 +5,15 @@ Answers stand in a `control_response`. Source: providers/claude design §4.1, re
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
 from ...protocol.resources import AskAnswer
 from ...protocol.words import Permission
+from .mcp import is_own
+from .memory import ChatMemory
 from .translate import OpenAsk, kind_of, needs_a_person
 from .translate.asks import ALLOW_CHAT, APPROVE_EDITS, question_id
 from .wire import Json, object_of, objects_of, text_of
@@ -27,22 +30,53 @@ _HARMLESS: Final = frozenset({"read", "search", "fetch", "web_search", "subagent
 def decide(request: Json, permission: Permission) -> Literal["ask", "allow", "deny"]:
     """Who answers a `can_use_tool` request: a person, or the permission alone.
 
-    A question or a plan is always a person's. `full` allows what is still asked (as root the CLI
-    refuses its own bypass mode); `read_only` refuses what could change something, so that no
-    "allow" of a person can lift it.
+    A question or a plan is always a person's; our own tools ask by themselves. `full` allows what
+    is still asked (as root the CLI refuses its own bypass mode); `read_only` refuses what could
+    change something, so that no "allow" of a person can lift it.
     """
     if needs_a_person(request):
         return "ask"
-    if permission == "full":
+    if permission == "full" or is_own(text_of(request, "tool_name")):
         return "allow"
     if permission == "read_only" and kind_of(text_of(request, "tool_name")) not in _HARMLESS:
         return "deny"
     return "ask"
 
 
-def allow(request: Json) -> Json:
-    """Allow the call as it was asked; older CLIs want the input repeated."""
-    return {"behavior": "allow", "updatedInput": object_of(request, "input")}
+def settle(
+    request: Json,
+    permission: Permission,
+    rules: Sequence[Json],
+    memory: ChatMemory,
+    told: set[str],
+) -> Json | None:
+    """The answer that needs no person: by the permission, or what was allowed for the chat.
+
+    `rules` are what "Allow for this chat" would remember of the request; `told`, which the process
+    knows of already, gets those that the answer tells it. What the CLI asks for safety's sake is
+    never answered from memory.
+    """
+    match decide(request, permission):
+        case "allow":
+            return allow(request)
+        case "deny":
+            return deny(READ_ONLY)
+    careful = text_of(request, "decision_reason_type") == "safetyCheck"
+    if careful or needs_a_person(request) or not memory.allows(rules, told):
+        return None
+    memory.allow(rules, told)
+    return allow(request, rules)
+
+
+def allow(request: Json, changes: Sequence[Json] = ()) -> Json:
+    """Allow the call as it was asked; older CLIs want the input repeated.
+
+    `changes` to the CLI's permissions hold for the life of its process.
+    """
+    payload: Json = {"behavior": "allow", "updatedInput": object_of(request, "input")}
+    if changes:
+        payload["updatedPermissions"] = list(changes)
+    return payload
 
 
 def deny(message: str) -> Json:
@@ -62,11 +96,11 @@ def answer_ask(opened: OpenAsk, answer: AskAnswer) -> Json:
                 return deny(answer.message or KEEP_PLANNING)
             mode = "acceptEdits" if answer.option_id == APPROVE_EDITS else "default"
             change: Json = {"type": "setMode", "mode": mode, "destination": "session"}
-            return {**allow(opened.request), "updatedPermissions": [change]}
+            return allow(opened.request, [change])
     if answer.decision != "allow":
         return deny(answer.message or DECLINED)
     if answer.option_id == ALLOW_CHAT and opened.rules:
-        return {**allow(opened.request), "updatedPermissions": list(opened.rules)}
+        return allow(opened.request, opened.rules)
     return allow(opened.request)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
+
+from pydantic import JsonValue
 
 from ...errors import (
     AlreadyResolved,
@@ -19,12 +21,16 @@ from ...protocol.events import Complete, EventBody, Notice
 from ...protocol.resources import AskAnswer, Attachment
 from ...protocol.words import Mode, Permission
 from ..base import Step
-from .inbox import Inbox, Lost, Received
+from .inbox import Inbox, Learned, Lost, Received
 from .launch import cli_mode
-from .prompts import message_line
-from .replies import READ_ONLY, allow, answer_ask, decide, deny, response
+from .memory import ChatMemory
+from .prompts import content_of, message_line
+from .reading import text_before
+from .replies import answer_ask, response, settle
 from .session import FORCED, LADDER, ClaudeSession
+from .tellings import explained, lost_line, told_before
 from .translate import Translator, Turn, kind_of
+from .unhosted import LeftBehind
 from .wire import Json, object_of, text_of, texts_of, true_at
 
 INTERRUPT_TIMEOUT_S: Final = 10.0
@@ -41,7 +47,7 @@ class ClaudeRun:
 
     `reopen` starts the conversation anew under the same id and sends the prompt again; it is there
     only when no turn of the conversation was ever completed. `on_end` is called once, when the
-    consumer is done with the session.
+    consumer is done with the session: with what the run told of the models' contexts.
     """
 
     def __init__(
@@ -52,12 +58,15 @@ class ClaudeRun:
         *,
         mode: Mode,
         permission: Permission,
-        on_end: Callable[[ClaudeSession], None],
+        memory: ChatMemory,
+        on_end: Callable[[ClaudeSession, Mapping[str, int]], None],
         reopen: Reopen | None = None,
     ) -> None:
         self._session = session
         self._inbox = inbox
+        self._turn = turn
         self._translator = Translator(turn)
+        self._memory = memory
         self._mode = mode
         self._permission = permission
         self._on_end = on_end
@@ -71,6 +80,9 @@ class ClaudeRun:
     async def steps(self) -> AsyncIterator[Step]:
         """See `base.AgentRun.steps`."""
         try:
+            left, self._session.left_behind = self._session.left_behind, LeftBehind()
+            for bodies in told_before(left, self._translator):
+                yield Step(bodies)
             while not self._translator.finished:
                 item = await self._inbox.get()
                 if item is None:
@@ -80,15 +92,20 @@ class ClaudeRun:
                     await self._ended()
                     continue
                 if isinstance(item, Lost):
-                    yield Step((_lost(item),), item.offset)
+                    yield Step((lost_line(item),), item.offset)
+                    continue
+                if isinstance(item, Learned):
+                    if told := self._translator.meters.plan(item.usage):
+                        yield Step(tuple(told))
                     continue
                 if text_of(item.message, "type") == "result":
                     await self._look_ahead()
                 if bodies := await self._read(item):
                     yield Step(bodies, item.offset)
         finally:
+            self._memory.checklist = self._translator.checklist.lines
             self._session.detach(self._inbox)
-            self._on_end(self._session)
+            self._on_end(self._session, self._translator.meters.windows)
 
     async def answer(self, ask_id: str, answer: AskAnswer) -> None:
         """See `base.AgentRun.answer`. Raises AlreadyResolved for an ask that is not open."""
@@ -98,11 +115,13 @@ class ClaudeRun:
         chosen = next((o for o in opened.ask.options if o.id == answer.option_id), None)
         if answer.decision == "allow" and chosen is not None and chosen.leads_to is not None:
             self._permission = chosen.leads_to
+        if answer.decision == "allow" and chosen is not None and chosen.scope == "chat":
+            self._memory.allow(opened.rules, self._session.rules)
         await self._session.send(response(opened.request_id, answer_ask(opened, answer)))
 
     async def cancel(self, *, force: bool = False) -> None:
         """See `base.AgentRun.cancel`: interrupt 10 s, end of input 5 s, TERM 5 s, KILL."""
-        self._cancelled = True
+        self._cancelled = self._translator.stopping = True
         if not force and await self._interrupt():
             return
         if not self._inbox.over.is_set():
@@ -118,15 +137,18 @@ class ClaudeRun:
 
         The CLI takes the message up between two calls of the model, else it does it right after:
         the run lasts until it is done, and Stop takes it back while it waits. The effective text
-        is sent; `attachments` are named in it.
+        is sent, with the images among the `attachments`.
         """
+        content: JsonValue = text
+        if attachments:
+            content = await asyncio.to_thread(content_of, text, attachments)
         if not self.can_steer:
             return False
         steered = self._inbox.commands.next_steer(skip=self._inherited)
         self._inherited = False
         self._translator.commands.expect(steered)
         # once it is on its way, only the CLI's word on it can end the run
-        await self._session.send(message_line(steered, text))
+        await self._session.send(message_line(steered, content))
         return True
 
     async def set_permission(self, permission: Permission) -> bool:
@@ -173,22 +195,22 @@ class ClaudeRun:
         if text_of(message, "type") == "control_request":
             request = object_of(message, "request")
             self._plan_asked |= kind_of(text_of(request, "tool_name")) == "plan"
-            decision = decide(request, self._permission)
-            if decision != "ask":
-                return await self._answer_itself(text_of(message, "request_id"), request, decision)
+            rules, told = self._translator.rules_of(request), self._session.rules
+            payload = settle(request, self._permission, rules, self._memory, told)
+            if payload is not None:
+                return await self._answer_itself(text_of(message, "request_id"), payload)
+            before = await asyncio.to_thread(text_before, request, self._turn.cwd)
+            return self._translator.read(message, before)
         elif self._plan_asked and text_of(message, "subtype") == "status":
             # an approved plan; an earlier server may have passed the approval on
             mode = text_of(message, "permissionMode")
             self._permission = _APPROVED.get(mode, self._permission)
         return self._translator.read(message)
 
-    async def _answer_itself(
-        self, request_id: str, request: Json, decision: str
-    ) -> tuple[EventBody, ...]:
-        payload = allow(request) if decision == "allow" else deny(READ_ONLY)
+    async def _answer_itself(self, request_id: str, payload: Json) -> tuple[EventBody, ...]:
         with suppress(ProviderError):  # its end comes through the inbox
             await self._session.send(response(request_id, payload))
-        if decision != "allow" or self._said_automatic or self._session.bypasses:
+        if self._permission != "full" or self._said_automatic or self._session.bypasses:
             return ()
         self._said_automatic = True
         text = "Claude Code does not skip its own permission requests here: agentchat allows each."
@@ -200,7 +222,7 @@ class ClaudeRun:
             text_of(message, "type") == "result"
             and true_at(message, "is_error")
             and self._session.start.kind != "new"
-            and not self._translator.began
+            and not (self._translator.began or self._turn.unasked)
             and not texts_of(message, "user_message_uuids")
         )
 
@@ -210,7 +232,7 @@ class ClaudeRun:
         tail = failure.stderr_tail if isinstance(failure, ProcessExited) else ""
         said = self._refusal or (tail if _REFUSAL in tail and not self._translator.began else "")
         if not said or self._session.start.kind == "new":
-            raise _explained(failure, began=self._translator.began)
+            raise explained(failure, began=self._translator.began)
         if self._reopen is None:
             raise SessionRejected(
                 "Claude Code does not know this conversation any more.",
@@ -219,20 +241,3 @@ class ClaudeRun:
             )
         reopen, self._reopen, self._refusal = self._reopen, None, ""
         self._session, self._inbox = await reopen()
-
-
-def _explained(failure: ProviderError, *, began: bool) -> ProviderError:
-    if not isinstance(failure, ProcessExited) or began or not failure.stderr_tail.strip():
-        return failure
-    return ProcessExited(
-        f"Claude Code did not start: {failure.stderr_tail.strip().splitlines()[-1]}",
-        exit_code=failure.exit_code,
-        signal=failure.signal,
-        stderr_tail=failure.stderr_tail,
-        hint="Run `claude` once in a terminal in this folder to see what is wrong.",
-    )
-
-
-def _lost(item: Lost) -> Notice:
-    text = f"A message of {item.size} bytes was too long and was left out."
-    return Notice(level="warning", code="line_too_long", text=text)

@@ -14,10 +14,13 @@ from ...process.ladder import Ladder
 from ...process.launcher import Handle
 from ...process.tasks import TaskOwner
 from .control import INITIALIZE_TIMEOUT_S, ControlChannel, PostedRequest
-from .inbox import Inbox, Lost, Received
+from .inbox import Inbox, Learned, Lost, Received
 from .launch import CliMode, Fixed, Live, SessionStart
+from .models import plan_usage_of
 from .replies import NO_RUN, deny, response, unsupported
+from .unhosted import LeftBehind, Unhosted
 from .wire import Json, dump, object_of, parse, text_of
+from .work import Work
 
 LADDER: Final = Ladder(eof_s=5.0, term_s=5.0, kill_s=2.0)
 """The CLI loses its last message when TERM comes right behind the end of input."""
@@ -27,7 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 class ClaudeSession:
-    """A running CLI. One consumer at a time takes part, by its `Inbox`; between runs it is idle."""
+    """A running CLI. One consumer at a time takes part, by its `Inbox`; between runs it is idle.
+
+    What it does without being asked waits in `unhosted`, and `on_unasked` is called.
+    """
 
     def __init__(
         self,
@@ -49,12 +55,19 @@ class ClaudeSession:
         """A turn of it was left by its consumer: what it does is not known any more."""
         self.said: list[str] = []
         """The uuids of a person's messages that were sent to it, newest last."""
+        self.work = Work()
+        self.rules: set[str] = set()
+        """What it was told to allow for this chat, each as `canonical` text."""
+        self.left_behind = LeftBehind()
+        self.unhosted = Unhosted()
+        self.on_unasked: Callable[[], None] = lambda: None
         self._model, self._effort, self._mode = live.model, live.effort, str(live.mode)
         self._tasks = tasks
         self._on_initialized = on_initialized
         self._inbox: Inbox | None = None
         self._ended = asyncio.Event()
         self._noise = False
+        self._read_upto = handle.position
 
     @property
     def reusable(self) -> bool:
@@ -63,8 +76,8 @@ class ClaudeSession:
 
     @property
     def busy(self) -> bool:
-        """Whether a run goes on in it."""
-        return self._inbox is not None and not self._ended.is_set()
+        """Whether a run goes on in it, or a turn that waits for its run."""
+        return not self._ended.is_set() and (self._inbox is not None or self.unhosted.waits)
 
     @property
     def bypasses(self) -> bool:
@@ -74,16 +87,23 @@ class ClaudeSession:
     async def open(self) -> None:
         """Begin to read and introduce ourselves; the answer is awaited beside the first prompt."""
         self.join()
-        posted = await self.control.post("initialize")
+        posted = await self.control.post("initialize", forwardSubagentText=True)
         self._tasks.spawn(self._initialized(posted), name=f"initialize {self.handle.child_id}")
 
     def join(self) -> None:
         """Begin to read a CLI that an earlier server has introduced itself to."""
         self._tasks.spawn(self._read(), name=f"read {self.handle.child_id}")
 
-    def attach(self, inbox: Inbox) -> None:
-        """Give what comes from now on to `inbox`."""
+    def attach(self, inbox: Inbox) -> int:
+        """Give what comes from now on to `inbox`, and before it what no run has taken yet.
+
+        Gives the offset in the output where that begins.
+        """
         self._inbox = inbox
+        waiting = self.unhosted.hand_over()
+        for begins, item in waiting:
+            self._deliver(item, begins)
+        return waiting[0][0] if waiting else self.handle.position
 
     def detach(self, inbox: Inbox) -> None:
         """The consumer of `inbox` is gone."""
@@ -124,6 +144,15 @@ class ClaudeSession:
             await self.control.request("set_permission_mode", mode=mode)
             self._mode = mode
 
+    async def give_up_unasked(self) -> None:
+        """Nobody can follow what it does by itself: stop that. Its lines wait for the next run."""
+        for request_id in self.unhosted.give_up():
+            self._reply(response(request_id, deny(NO_RUN)))
+        try:
+            await self.control.request("interrupt", cancel_queued=True)
+        except (ProviderError, Unsupported) as error:
+            _log.info("child=%s: interrupt: %s", self.handle.child_id, error)
+
     async def stop(self, ladder: Ladder = LADDER) -> None:
         """End the process; returns once it is quiet."""
         await self.handle.stop(ladder)
@@ -144,9 +173,9 @@ class ClaudeSession:
                 self._inbox.close()
 
     def _take(self, frame: Frame) -> None:
+        begins, self._read_upto = self._read_upto, frame.end
         if isinstance(frame, Oversize):
-            if self._inbox is not None:
-                self._inbox.put(Lost(frame.end, frame.dropped))
+            self._deliver(Lost(frame.end, frame.dropped), begins)
             return
         if not isinstance(frame, Line):
             return  # torn: nothing can be said of it
@@ -162,20 +191,29 @@ class ClaudeSession:
                 return
             case "system" | "result":
                 self._mode = text_of(message, "permissionMode") or self._mode
+                self.work.note(message)
                 if text_of(message, "subtype") == "init" or text_of(message, "type") == "result":
                     self.session_id = text_of(message, "session_id") or self.session_id
-        if self._inbox is not None:
-            self._inbox.put(Received(message, frame.end, len(frame.text)))
+        self._deliver(Received(message, frame.end, len(frame.text)), begins)
+
+    def _deliver(self, item: Received | Lost, begins: int) -> None:
+        if self._inbox is not None and not self._inbox.over.is_set():
+            self._inbox.put(item)
+        elif self.unhosted.take(item, begins):
+            self.on_unasked()
+        elif self.unhosted.full:
+            self.unhosted.given_up = True
+            self._tasks.spawn(self.give_up_unasked(), name=f"give up {self.handle.child_id}")
 
     def _is_for_run(self, message: Json) -> bool:
-        """Whether a run answers this request; what no run can answer is answered here."""
+        """Whether a run answers this request; what nobody can answer is answered here."""
         request_id = text_of(message, "request_id")
         subtype = text_of(object_of(message, "request"), "subtype")
         if subtype != "can_use_tool":
             _log.info("Claude Code asked for %s, which this host does not do", subtype)
             self._reply(unsupported(request_id, subtype))
             return False
-        if self._inbox is None or self._inbox.over.is_set():
+        if self.unhosted.given_up and (self._inbox is None or self._inbox.over.is_set()):
             self._reply(response(request_id, deny(NO_RUN)))
             return False
         return True
@@ -200,6 +238,9 @@ class ClaudeSession:
             _log.info("child=%s: no answer to initialize: %s", self.handle.child_id, error)
         else:
             self._on_initialized(answer)
+            usage = await plan_usage_of(answer, self.control)
+            if usage is not None and self._inbox is not None:
+                self._inbox.put(Learned(usage))
 
     def _note_noise(self, line: str) -> None:
         if line.strip() and not self._noise:

@@ -46,6 +46,11 @@ def dump(message: Json) -> str:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
 
+def canonical(value: Json) -> str:
+    """`value` as text that is the same for equal values."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
 def text_of(message: Json, key: str) -> str:
     """The string at `key`, else ""."""
     value = message.get(key)

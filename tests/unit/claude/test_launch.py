@@ -77,9 +77,9 @@ def test_read_only_takes_away_what_could_change_something() -> None:
     assert "--strict-mcp-config" in argv_of(mode="plan", permission="read_only")
 
 
-def test_nothing_starts_a_turn_by_itself() -> None:
+def test_nothing_waits_for_a_time_at_which_its_process_may_be_gone() -> None:
     assert {"CronCreate", "ScheduleWakeup", "Monitor"} <= _forbidden(argv_of())
-    assert environment({}, ProviderSettings())["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"] == "1"
+    assert "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS" not in environment({}, ProviderSettings())
 
 
 def test_an_untrusted_project_is_started_with_the_persons_settings_only() -> None:

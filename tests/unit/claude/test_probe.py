@@ -10,7 +10,7 @@ import pytest
 from jupyter_agentchat.errors import NotInstalled
 from jupyter_agentchat.process.local import LocalLauncher
 from jupyter_agentchat.protocol.resources import Provider
-from jupyter_agentchat.providers.claude.models import ALIASES, models_of
+from jupyter_agentchat.providers.claude.models import ALIASES, models_of, with_windows
 from jupyter_agentchat.providers.claude.probe import missing_provider, probe_program
 
 SIGNED_IN = '{\n "loggedIn": true,\n "authMethod": "api_key"\n}'
@@ -29,7 +29,6 @@ def _probe(tmp_path: Path, body: str, *, timeout_s: float = 5.0, is_root: bool =
                 launcher,
                 {"PATH": "/usr/bin:/bin", "ANTHROPIC_BASE_URL": "https://u:secret@proxy.test/x"},
                 tmp_path,
-                list(ALIASES),
                 is_root=is_root,
                 timeout_s=timeout_s,
             )
@@ -53,7 +52,8 @@ def test_ready(tmp_path: Path) -> None:
     assert (found.state, found.available, found.version) == ("ready", True, "2.1.332")
     assert found.account is not None
     assert found.account.label == "API key, by way of proxy.test"
-    assert [model.id for model in found.models] == ["default", "opus", "sonnet", "haiku"]
+    assert found.features.plan_usage
+    assert found.features.images
     assert "allows each call itself" in found.permission_notes["full"]
 
 
@@ -84,10 +84,35 @@ def test_missing() -> None:
     assert (found.state, found.available, found.install_hint) == ("missing", False, "npm install x")
 
 
+@pytest.mark.parametrize(
+    ("more", "label"),
+    [
+        ('"email": "ada@example.org", "orgName": "Engines"', "ada@example.org, Engines"),
+        ('"email": "ada@example.org", "subscriptionType": "max"', "ada@example.org (Max plan)"),
+        ('"subscriptionType": "team_premium"', "claude.ai (Team premium plan)"),
+    ],
+)
+def test_the_account_says_who_is_signed_in_and_which_plan_pays(
+    tmp_path: Path, more: str, label: str
+) -> None:
+    status = f'{{"loggedIn": true, "authMethod": "claude.ai", {more}}}'
+    found = _probe(tmp_path, _cli("2.1.332", status))
+    assert found.account is not None
+    assert found.account.label == f"{label}, by way of proxy.test"
+
+
+def test_before_a_cli_has_told_its_models_its_lasting_names_are_offered() -> None:
+    models = with_windows(list(ALIASES), {})
+    assert [model.id for model in models] == ["default", "opus", "sonnet", "haiku"]
+    assert models[0].default
+    assert "high" in models[0].efforts
+
+
 def test_the_list_of_a_started_cli_replaces_the_aliases() -> None:
-    told = {"models": [{"value": "default"}, {"value": "fable", "displayName": "Fable"}, {}, 3]}
-    models = models_of(told)
-    assert [(model.id, model.name, model.default) for model in models] == [
-        ("default", "default", True),
-        ("fable", "Fable", False),
+    fable = {"value": "fable", "displayName": "Fable", "resolvedModel": "fable-5"}
+    told = {"models": [{"value": "default"}, {**fable, "supportedEffortLevels": ["low"]}, {}, 3]}
+    models = with_windows(models_of(told), {"fable-5": 200_000})
+    assert [(m.id, m.name, m.default, m.efforts, m.context_window) for m in models] == [
+        ("default", "default", True, [], None),
+        ("fable", "Fable", False, ["low"], 200_000),
     ]

@@ -14,6 +14,7 @@ from jupyter_agentchat.errors import (
 )
 from jupyter_agentchat.process.framing import Oversize, Torn
 from jupyter_agentchat.protocol.resources import AskAnswer
+from jupyter_agentchat.providers.claude import hosting
 from jupyter_agentchat.providers.claude import inbox as inbox_module
 from jupyter_agentchat.providers.claude import session as session_module
 from tests.goldens import TRANSCRIPTS, read_recording
@@ -51,7 +52,11 @@ def test_requests_that_we_do_not_know_are_answered_all_the_same(play: Play) -> N
     play(act)
 
 
-def test_nobody_is_asked_after_the_run(play: Play) -> None:
+def test_nobody_is_asked_where_no_run_can_be_found(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosting, "PAUSES_S", (0.0, 0.0))
+
     async def act(stage: Stage) -> None:
         run = await stage.start()
         stage.cli.say(init(), result(), can_use_tool("q1", "Bash", {"command": "rm x"}))

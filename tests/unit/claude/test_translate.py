@@ -17,6 +17,7 @@ from jupyter_agentchat.protocol.events import (
     System,
     ToolUseEnd,
     ToolUseStart,
+    Usage,
 )
 from jupyter_agentchat.protocol.tools import (
     FetchInput,
@@ -124,7 +125,7 @@ def test_the_same_line_again_is_not_shown_again() -> None:
     assert len(feed(line, line)) == 1
     kept = {"preserved_messages": {"uuids": ["l-1"]}}
     boundary = {"type": "system", "subtype": "compact_boundary", "compact_metadata": kept}
-    assert feed(boundary, line) == [System(subtype="compaction")]
+    assert feed(boundary, line) == [System(subtype="compaction"), Usage()]
 
 
 def test_words_of_the_cli_to_the_model_and_of_helpers_are_not_shown() -> None:

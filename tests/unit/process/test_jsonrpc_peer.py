@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_agentchat.errors import ProcessExited, ProtocolError, ProviderTimeout
+from jupyter_agentchat.errors import ChildGone, ProcessExited, ProtocolError, ProviderTimeout
 from jupyter_agentchat.process.framing import Frame, Line, Oversize, Torn
-from jupyter_agentchat.process.jsonrpc import Incoming, JsonRpcPeer, RpcError
+from jupyter_agentchat.process.jsonrpc import Answered, Incoming, JsonRpcPeer, RpcError
+from tests.waiting import until
 
 Run = Callable[..., Any]
 
@@ -26,6 +27,7 @@ class Wire:
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
         self._heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.gone = False
+        self._let_go = False
 
     def say(self, message: Any) -> None:
         text = message if isinstance(message, str) else json.dumps(message)
@@ -38,12 +40,18 @@ class Wire:
         self.gone = True
         self._frames.put_nowait(None)
 
+    def let_go(self) -> None:
+        self._let_go = True
+        self._frames.put_nowait(None)
+
     async def heard(self) -> dict[str, Any]:
         return await self._heard.get()
 
     async def lines(self) -> AsyncGenerator[Frame, None]:
         while (frame := await self._frames.get()) is not None:
             yield frame
+        if self._let_go:
+            raise ChildGone("The server lets go of it.")
 
     async def write(self, line: str, *, timeout_s: float = 30) -> None:
         if self.gone:
@@ -414,3 +422,68 @@ def test_a_real_child_answers_and_its_death_is_told(children: Any, run: Run) -> 
 
     run(scenario())
     assert told.notified == [("seen", 1)]
+
+
+def test_every_message_is_seen_in_the_order_of_the_stream_before_it_is_dealt_with(
+    run: Run,
+) -> None:
+    """A request's task runs later than the notification behind it is handed over."""
+
+    async def scenario() -> None:
+        seen: list[tuple[str, object]] = []
+        handled: list[str] = []
+
+        async def handler(incoming: Incoming) -> None:
+            handled.append(incoming.method)
+
+        def observe(message: Incoming | Answered) -> None:
+            what = message.method if isinstance(message, Incoming) else message.result
+            seen.append((type(message).__name__, what))
+            assert handled == []
+
+        async with connected(requests={"ask": handler}, observe=observe) as (_, wire, told):
+            for message in (
+                {"id": 1, "method": "ask"},
+                {"method": "note"},
+                {"id": "of an earlier server", "result": "late"},
+            ):
+                wire.say(message)
+            await until(lambda: len(seen) == 3)
+            assert seen == [("Incoming", "ask"), ("Incoming", "note"), ("Answered", "late")]
+            assert (await wire.heard())["id"] == 1
+            assert told.malformed == []
+
+    run(scenario())
+
+
+def test_a_request_can_have_an_id_of_its_callers_own(run: Run) -> None:
+    async def scenario() -> None:
+        async with connected() as (peer, wire, _):
+            asked = asyncio.create_task(peer.request("open", timeout_s=5, request_id="run#open"))
+            assert (await wire.heard())["id"] == "run#open"
+            with pytest.raises(RuntimeError, match="in use"):
+                await peer.request("open", timeout_s=5, request_id="run#open")
+            wire.say({"id": "run#open", "result": 1})
+            assert await asked == 1
+            # and again, once it was answered
+            asked = asyncio.create_task(peer.request("open", timeout_s=5, request_id="run#open"))
+            wire.say({"id": (await wire.heard())["id"], "result": 2})
+            assert await asked == 2
+
+    run(scenario())
+
+
+def test_a_stream_that_we_let_go_of_is_no_fault_of_the_other_side(
+    run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        async with connected() as (peer, wire, _):
+            asked = asyncio.create_task(peer.request("slow", timeout_s=5))
+            await wire.heard()
+            wire.let_go()
+            with pytest.raises(ChildGone):
+                await asked
+            assert isinstance(await peer.wait_end(), ChildGone)
+
+    run(scenario())
+    assert "failed" not in caplog.text

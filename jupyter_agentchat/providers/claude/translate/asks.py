@@ -35,15 +35,16 @@ class OpenAsk:
     rules: tuple[Json, ...] = ()
 
 
-def open_ask(request_id: str, request: Json, places: Places) -> OpenAsk:
-    """The ask for a `can_use_tool` request."""
+def open_ask(request_id: str, request: Json, places: Places, before: str | None = None) -> OpenAsk:
+    """The ask for a `can_use_tool` request; `before`: the text of the file it would change."""
     match text_of(request, "tool_name"):
         case "AskUserQuestion":
             return OpenAsk(_question(request_id, request), request_id, request)
         case "ExitPlanMode":
             return OpenAsk(_plan(request_id, request), request_id, request)
-    rules, what = _chat_rules(request, places)
-    return OpenAsk(_permission(request_id, request, places, what), request_id, request, rules)
+    rules, what = chat_rules(request, places)
+    ask = _permission(request_id, request, places, what, before)
+    return OpenAsk(ask, request_id, request, rules)
 
 
 def needs_a_person(request: Json) -> bool:
@@ -57,7 +58,9 @@ def question_id(index: int) -> str:
     return f"q{index + 1}"
 
 
-def _permission(request_id: str, request: Json, places: Places, what: str) -> Ask:
+def _permission(
+    request_id: str, request: Json, places: Places, what: str, before: str | None
+) -> Ask:
     name, arguments = text_of(request, "tool_name"), object_of(request, "input")
     kind, title, typed = describe(name, arguments, places)
     if kind == "shell":
@@ -75,7 +78,7 @@ def _permission(request_id: str, request: Json, places: Places, what: str) -> As
         title=title,
         detail=_detail(request, title),
         input=typed,
-        diffs=diffs_of_ask(name, arguments, places),
+        diffs=diffs_of_ask(name, arguments, places, before),
         options=options,
     )
 
@@ -86,10 +89,10 @@ def _detail(request: Json, title: str) -> str:
     return "\n".join(line for line in lines if line and line not in title)
 
 
-def _chat_rules(request: Json, places: Places) -> tuple[tuple[Json, ...], str]:
+def chat_rules(request: Json, places: Places) -> tuple[tuple[Json, ...], str]:
     """What "Allow for this chat" remembers, and its words; nothing when the CLI offers no rule.
 
-    The CLI would keep rules in the project's own settings; ours last as long as its process.
+    The CLI would keep rules in the project's own settings; these last as long as its process.
     """
     if true_at(request, "suppress_always_allow_rule"):
         return (), ""

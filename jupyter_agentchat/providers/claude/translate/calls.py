@@ -13,7 +13,9 @@ from ....protocol.events import EventBody, ToolUseEnd, ToolUseStart
 from ....protocol.tools import ContentBlock, Diff, ImageBlock, JsonBlock, TextBlock
 from ....protocol.words import ToolKind, ToolStatus
 from ..wire import Json, int_of, object_of, objects_of, sound_id, text_of, true_at
+from . import checklist as checklists
 from .diffs import diffs_of_result
+from .helpers import Helpers
 from .places import Places
 from .tools import describe
 
@@ -34,8 +36,11 @@ class _Streaming:
 class ToolCalls:
     """The tool calls of one run; tool ids are the CLI's own."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, helpers: Helpers, checklist: checklists.Checklist) -> None:
         self._places = places
+        self._helpers = helpers
+        self._checklist = checklist
+        self._listing: dict[str, tuple[str, Json]] = {}
         self._kinds: dict[str, ToolKind] = {}
         self._streaming: dict[int, _Streaming] = {}
         self._announced: set[str] = set()
@@ -73,10 +78,14 @@ class ToolCalls:
         kind, title, typed = describe(name, arguments, self._places)
         self._announced.discard(tool_id)
         self._kinds[tool_id] = kind
+        if kind == "subagent":
+            self._helpers.begins(tool_id)
+        elif name in checklists.TOOLS and not parent:
+            self._listing[tool_id] = name, arguments
         return [
             ToolUseStart(
                 tool_id=tool_id,
-                parent_tool_id=parent or None,
+                parent_tool_id=sound_id(parent) or None,
                 name=name,
                 kind=kind,
                 title=title,
@@ -111,6 +120,8 @@ class ToolCalls:
         if not raw_id:
             return []
         tool_id = sound_id(raw_id)
+        if self._helpers.works_on(tool_id, structured):
+            return []
         status = _status(block, meta)
         output = _output(block, structured)
         exit_code = None
@@ -118,6 +129,10 @@ class ToolCalls:
         if kind == "shell" and status == "failed":
             exit_code, output = _split_exit_code(output)
         diffs = diffs_of_result(structured, self._places) if status == "completed" else []
+        listed = self._listing.pop(tool_id, None)
+        plan: list[EventBody] = []
+        if listed is not None and status == "completed":
+            plan, output = self._checklist.change(*listed, structured), []
         return [
             ToolUseEnd(
                 tool_id=tool_id,
@@ -126,7 +141,8 @@ class ToolCalls:
                 output=[] if _is_for_model(kind, status, diffs) else output,
                 diffs=diffs,
                 exit_code=exit_code,
-            )
+            ),
+            *plan,
         ]
 
 

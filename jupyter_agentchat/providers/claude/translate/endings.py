@@ -55,23 +55,26 @@ def is_api_error(assistant: Json) -> bool:
     )
 
 
-def ending(message: Json, api_error: Json, earlier: Sequence[Json] = ()) -> list[EventBody]:
-    """The bodies that end a run.
+def ending(
+    message: Json, api_error: Json, earlier: Sequence[Json] = (), *, stopped: bool = False
+) -> list[EventBody]:
+    """The bodies that end a run with `message`: a result, or a line that says no more will come.
 
     `api_error` is the last such `assistant` line, or empty; `earlier` are the results of the turns
-    before, of a run that a steered message gave more than one.
+    before, of a run that has had more than one. `stopped`: its helpers were stopped, and with them
+    the run.
     """
-    if text_of(message, "type") == "command_lifecycle":
-        if not earlier:
-            return [Complete(outcome="cancelled")]
-        message, earlier = earlier[-1], earlier[:-1]
-    results = [*earlier, message]
+    results = [*earlier]
+    if text_of(message, "type") == "result":
+        results.append(message)
     usage = _total([usage for usage in map(_usage, results) if usage])
     bodies: list[EventBody] = [usage] if usage else []
-    if was_aborted(message):
+    last = results[-1] if results else None
+    withdrawn = last is None and text_of(message, "type") == "command_lifecycle"
+    if withdrawn or stopped or (last is not None and was_aborted(last)):
         bodies.append(_complete("cancelled", results, usage))
-    elif true_at(message, "is_error"):
-        bodies += [_error(message, api_error), _complete("failed", results, usage)]
+    elif last is not None and true_at(last, "is_error"):
+        bodies += [_error(last, api_error), _complete("failed", results, usage)]
     else:
         # `subtype` says success for failed calls too
         bodies.append(_complete("completed", results, usage))

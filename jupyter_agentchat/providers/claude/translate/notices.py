@@ -18,7 +18,6 @@ SILENT: Final = frozenset(
         "task_started",
         "task_progress",
         "task_updated",
-        "task_notification",
         "background_tasks_changed",
         "files_persisted",
         "hook_started",
@@ -74,4 +73,8 @@ def _status(message: Json) -> list[EventBody]:
         return [System(subtype="permission_mode", data={"mode": mode})]
     if text_of(message, "status") == "compacting":
         return [System(subtype="compacting")]
+    if text_of(message, "compact_result") == "failed":
+        why = text_of(message, "compact_error") or "no reason given"
+        text = f"The conversation could not be shortened: {why}"
+        return [Notice(level="warning", code="compaction_failed", text=text)]
     return []

@@ -145,6 +145,11 @@ def _mcp(name: str, arguments: Json, places: Places) -> _Made:
 
 
 def _other(name: str, arguments: Json, places: Places) -> _Made:
+    match name:
+        case "TodoWrite" | "TaskUpdate" | "TaskList":
+            return "Update the checklist", OtherInput()
+        case "TaskCreate" if subject := text_of(arguments, "subject"):
+            return f"Add to the checklist: {subject}", OtherInput()
     return None
 
 

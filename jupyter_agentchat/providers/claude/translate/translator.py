@@ -6,16 +6,22 @@ The same lines give the same bodies, whole or in pieces: re-attachment depends o
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from ....protocol.events import AskResolved, EventBody, Notice, Session
-from ..wire import Json, int_of, object_of, objects_of, parse, sound_id, text_of, texts_of, true_at
-from .asks import OpenAsk, open_ask
+from ....protocol.events import AskResolved, EventBody, Notice
+from ..wire import Json, int_of, object_of, objects_of, parse, sound_id, text_of, texts_of
+from .asks import OpenAsk, chat_rules, open_ask
 from .calls import ToolCalls
+from .checklist import Checklist, Line
 from .commands import Commands
+from .conversation import Conversation
 from .endings import ending, is_api_error, turn_between
+from .helpers import Helpers
+from .meters import Meters, plan_of_event
 from .notices import system_bodies
 from .places import Places
+from .repeats import Repeats
 from .text import TextStream
 
 PROVIDER = "claude"
@@ -25,7 +31,6 @@ _IGNORED = frozenset(
         "control_response",
         "control_request",  # all but can_use_tool are answered elsewhere
         "keep_alive",
-        "rate_limit_event",
         "prompt_suggestion",
         "tool_progress",
         "tool_use_summary",
@@ -36,10 +41,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The run whose lines are read: its prompt's uuid on the wire and the project's directory."""
+    """The run whose lines are read: its prompt's uuid on the wire and the project's directory.
+
+    What earlier runs of the chat told: `windows` is the size of each model's context in tokens,
+    `checklist` the list as they left it.
+    """
 
     prompt_uuid: str
     cwd: str
+    unasked: bool = False
+    """The agent began the turn by itself: no prompt was sent."""
+    windows: Mapping[str, int] = field(default_factory=dict)
+    checklist: tuple[Line, ...] = ()
 
 
 class Translator:
@@ -49,17 +62,22 @@ class Translator:
         self.finished = False
         self.began = False
         """Whether the CLI opened the conversation; a refused resume ends before that."""
+        self.stopping = False
+        """A person has said Stop."""
         self.asks: dict[str, OpenAsk] = {}
         """The asks that wait for an answer; who answers takes theirs out."""
-        self.commands = Commands(turn.prompt_uuid)
+        self.commands = Commands(turn.prompt_uuid, unasked=turn.unasked)
+        self.meters = Meters(turn.windows)
+        self.checklist = Checklist(turn.checklist)
         self._results: list[Json] = []
         self._places = Places(turn.cwd)
         self._text = TextStream()
-        self._calls = ToolCalls(self._places)
-        self._session: tuple[str, str] | None = None
+        self._helpers = Helpers()
+        self._calls = ToolCalls(self._places, self._helpers, self.checklist)
+        self._conversation = Conversation(PROVIDER)
         self._mode = ""
         self._api_error: Json = {}
-        self._known_lines: set[str] = set()
+        self._repeats = Repeats()
         self._unknown: set[str] = set()
 
     def feed(self, line: str) -> tuple[EventBody, ...]:
@@ -67,49 +85,65 @@ class Translator:
         message = parse(line)
         return () if message is None else self.read(message)
 
-    def read(self, message: Json) -> tuple[EventBody, ...]:
-        """`feed` for a line that was parsed already."""
+    def read(self, message: Json, before: str | None = None) -> tuple[EventBody, ...]:
+        """`feed` for a line that was parsed already.
+
+        `before`: of an ask to change a file, the file's text as it is now, if that is known.
+        """
         if self.finished:
             return ()
         if self.commands.ends(message):
             self.finished = True
-            moved = self._session_moved(text_of(message, "session_id"))
-            end = ending(message, self._api_error, self._results)
+            self.meters.learn(message)
+            moved = self._conversation.moved(text_of(message, "session_id"))
+            # a turn that ended well while its helper was stopped is called a success
+            told = self.stopping or text_of(message, "type") != "result"
+            stopped = self._helpers.stopped and told
+            end = ending(message, self._api_error, self._results, stopped=stopped)
+            end = [self.meters.measured(body) for body in end]
             return (*moved, *self._calls.abandon(), *self._told_of(message), *end)
-        return tuple(self._bodies(message))
+        return tuple(self._bodies(message, before))
 
-    def _bodies(self, message: Json) -> list[EventBody]:
+    def rules_of(self, request: Json) -> tuple[Json, ...]:
+        """What "Allow for this chat" would remember of a `can_use_tool` request."""
+        return chat_rules(request, self._places)[0]
+
+    def _bodies(self, message: Json, before: str | None) -> list[EventBody]:
         parent = text_of(message, "parent_tool_use_id")
         match text_of(message, "type"):
             case "stream_event":
                 return self._streamed(object_of(message, "event"), parent)
             case "assistant":
-                return [] if self._is_repeated(message) else self._assistant(message, parent)
+                return [] if self._repeats.has(message) else self._assistant(message, parent)
             case "user":
-                return [] if self._is_repeated(message) else self._calls.end(message)
+                return [] if self._repeats.has(message) else self._calls.end(message)
             case "system":
                 return self._system(message)
             case "control_request":
                 request = object_of(message, "request")
                 if text_of(request, "subtype") == "can_use_tool" and text_of(message, "request_id"):
-                    return self._ask(text_of(message, "request_id"), request)
+                    return self._ask(text_of(message, "request_id"), request, before)
             case "control_cancel_request":
                 return self._withdrawn(text_of(message, "request_id"))
             case "conversation_reset":
-                return self._reset(text_of(message, "new_conversation_id"))
+                return self._conversation.cleared(text_of(message, "new_conversation_id"))
             case "result":
                 return self._between(message)
             case "command_lifecycle":
                 return self._told_of(message)
+            case "rate_limit_event":
+                return self.meters.plan(plan_of_event(message))
             case kind if kind not in _IGNORED:
                 self._note_unknown(kind)
         return []
 
     def _between(self, result: Json) -> list[EventBody]:
         """A turn ended, and the run did not."""
-        if not self.commands.is_own_result(result):
-            return []  # of a turn that the CLI began by itself
+        if self.commands.is_result_of_another(result):
+            return []
         self._results.append(result)
+        self._helpers.stopped = False
+        self.meters.learn(result)
         failed, self._api_error = self._api_error, {}
         return [*self._calls.abandon(), *turn_between(result, failed)]
 
@@ -121,11 +155,14 @@ class Translator:
 
     def _streamed(self, event: Json, parent: str) -> list[EventBody]:
         if parent:
-            return []  # a helper's words reach the reader through its result
+            return []  # a helper's words come whole as well
         index, block = int_of(event, "index") or 0, object_of(event, "content_block")
         match text_of(event, "type"):
             case "message_start":
+                self.meters.reply_begins(object_of(event, "message"))
                 return self._turn_to(text_of(object_of(event, "message"), "id"))
+            case "message_delta":
+                return self.meters.reply_ends(object_of(event, "usage"))
             case "content_block_start" if text_of(block, "type") == "tool_use":
                 self._calls.stream_begins(index, block)
             case "content_block_delta" if "partial_json" in (delta := object_of(event, "delta")):
@@ -150,6 +187,8 @@ class Translator:
 
     def _block(self, block: Json, message_id: str, parent: str) -> list[EventBody]:
         kind = text_of(block, "type")
+        if parent and kind == "text":
+            return self._helpers.says(sound_id(parent), text_of(block, "text"))
         if kind in ("text", "thinking"):
             return [] if parent else self._text.whole(message_id, block)
         if not parent:
@@ -170,13 +209,17 @@ class Translator:
                 self.began = True
                 self._places.add(text_of(message, "cwd"))
                 self._mode = text_of(message, "permissionMode")
-                return self._session_is(text_of(message, "session_id"), text_of(message, "model"))
+                return self._conversation.is_called(
+                    text_of(message, "session_id"), text_of(message, "model")
+                )
             case "compact_boundary":
-                # what it kept comes once more, under its old uuids
                 meta = object_of(message, "compact_metadata")
-                self._known_lines.update(texts_of(object_of(meta, "preserved_messages"), "uuids"))
+                self._repeats.will_come(texts_of(object_of(meta, "preserved_messages"), "uuids"))
+                return [*(system_bodies(message) or []), *self.meters.compacted()]
+            case "task_notification":
+                return self._helpers.notified(message)
             case "conversation_reset":
-                return self._reset(text_of(message, "new_conversation_id"))
+                return self._conversation.cleared(text_of(message, "new_conversation_id"))
             case "status" if mode := text_of(message, "permissionMode"):
                 known, self._mode = self._mode, mode
                 if not self.began or mode == known:
@@ -186,8 +229,8 @@ class Translator:
             self._note_unknown(f"system {text_of(message, 'subtype')}")
         return bodies or []
 
-    def _ask(self, request_id: str, request: Json) -> list[EventBody]:
-        opened = open_ask(request_id, request, self._places)
+    def _ask(self, request_id: str, request: Json, before: str | None) -> list[EventBody]:
+        opened = open_ask(request_id, request, self._places, before)
         self.asks[opened.ask.ask_id] = opened
         return [opened.ask]
 
@@ -196,32 +239,6 @@ class Translator:
         if self.asks.pop(ask_id, None) is None:
             return []
         return [AskResolved(ask_id=ask_id, decision="withdrawn")]
-
-    def _session_is(self, session_id: str, model: str) -> list[EventBody]:
-        if not session_id or (session_id, model) == self._session:
-            return []
-        self._session = (session_id, model)
-        return [Session(provider=PROVIDER, provider_session_id=session_id, model=model or None)]
-
-    def _session_moved(self, session_id: str) -> list[EventBody]:
-        known, model = self._session or ("", "")
-        return self._session_is(session_id, model) if known and session_id != known else []
-
-    def _reset(self, session_id: str) -> list[EventBody]:
-        text = "The conversation was cleared: Claude no longer knows what stands above."
-        notice = Notice(level="info", code="conversation_reset", text=text)
-        return [*self._session_moved(session_id), notice]
-
-    def _is_repeated(self, message: Json) -> bool:
-        """Whether the line is no news: seen before, replayed, or written for the model."""
-        if true_at(message, "isReplay") or true_at(message, "isSynthetic"):
-            return True
-        uuid = text_of(message, "uuid")
-        if not uuid:
-            return False
-        known = uuid in self._known_lines
-        self._known_lines.add(uuid)
-        return known
 
     def _note_unknown(self, what: str) -> None:
         if what not in self._unknown:

@@ -1,0 +1,1 @@
+"""Kimi Code, through the server that its own program starts (`kimi web`)."""

@@ -1,0 +1,1 @@
+"""opencode: one `opencode serve` per server, driven over HTTP, heard through `feed`."""
