@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from jupyter_agentchat.protocol.events import Ask, Plan
-from jupyter_agentchat.protocol.resources import AskAnswer
+from jupyter_agentchat.protocol.events import Ask, AssistantText, Plan, ToolUseEnd
 from tests.agents.opencode_agent import Place, allow, deny, open_chat
 
 pytestmark = pytest.mark.timeout(300)
@@ -61,19 +60,20 @@ def test_each_permission_means_the_same_as_with_every_agent(opencode_place: Plac
             assert len(told.asks) == 1
             assert not (project / "more").exists()
 
-            # lowered in mid-run
-            run = await chat.start("two tools", permission="full")
-            asked = []
-            async for step in run.steps():
-                if step.bodies and not asked and not chat.runs[-1].endswith("-lowered"):
-                    chat.runs[-1] += "-lowered"
-                    assert await run.set_permission("ask")
-                for body in step.bodies:
-                    if isinstance(body, Ask):
-                        asked.append(body)
-                        given = AskAnswer(decision="allow", option_id="allow_once")
-                        await run.answer(body.ask_id, given)
-            assert len(asked) == 2
+            # lowered in mid-run: at once, or refused
+            for before, after, taken in (("full", "ask", False), ("ask", "read_only", True)):
+                run = await chat.start("talk a second, then two tools", permission=before)
+                lowered: list[bool] = []
+                ends: list[str] = []
+                async for step in run.steps():
+                    for body in step.bodies:
+                        if isinstance(body, AssistantText) and not lowered:
+                            lowered.append(await run.set_permission(after))
+                        assert not isinstance(body, Ask)
+                        if isinstance(body, ToolUseEnd):
+                            ends.append(body.status)
+                assert lowered == [taken]
+                assert ends == ["denied" if taken else "completed"] * 2
 
             told = await chat.say("my todo")
             assert [entry.status for entry in told.all(Plan)[0].entries] == [

@@ -39,8 +39,11 @@ def lives(pid: int) -> bool:
 
 
 def command_line(pid: int) -> str:
-    """What everybody on this host can see of a process."""
-    return Path(f"/proc/{pid}/cmdline").read_text()
+    """What everybody on this host can see of a process; nothing once it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except FileNotFoundError:
+        return ""
 
 
 def listening(pids: list[int]) -> list[tuple[str, int]]:

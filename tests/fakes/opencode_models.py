@@ -1,7 +1,8 @@
 """What the fake model says beside `model_script` in the tests of the real opencode.
 
 choose (a question, then the answer that came) · no end (an answer without a word why it ends)
-· two tools (a quick and a slow command at once) · child WORDS (a helper that is told WORDS)
+· two tools (a quick and a slow command at once; "then two tools": after a second of text)
+· child WORDS (a helper that is told WORDS)
 · talk (text, a command, more text) · my todo · silence (nothing at all)
 """
 
@@ -89,10 +90,11 @@ def _own(request: Request, said: str, low: str, raw: str) -> Reply | None:
         return Reply(text=[said])
     if low.startswith("no end"):
         return Reply(text=_Unfinished(["And then "]))
-    if low.startswith("two tools") and not done:
+    if ("then two tools" in low or low.startswith("two tools")) and not done:
         slow = {"command": "sleep 0.5; echo slow", "description": "Slow"}
         quick = {"command": "echo quick", "description": "Quick"}
-        return Reply(calls=[("bash", slow), ("bash", quick)])
+        words = [f"part {number} " for number in range(40)] if "then" in low else []
+        return Reply(text=words, calls=[("bash", slow), ("bash", quick)], delay_s=0.03)
     if (found := re.match(r"child (.+)", said, re.DOTALL)) and not done and "task" in request.tools:
         arguments = {
             "description": "Child job",

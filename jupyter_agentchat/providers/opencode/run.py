@@ -18,7 +18,7 @@ from ...process.loopback import HttpRefused
 from ...process.tasks import TaskOwner
 from ...protocol.events import Ask, EventBody, Notice
 from ...protocol.resources import AskAnswer, Attachment, RunRequest
-from ...protocol.words import Permission
+from ...protocol.words import PERMISSIONS, Permission
 from ..base import Step
 from .answers import Answers
 from .arrivals import has_prompt, steered
@@ -240,9 +240,16 @@ class OpencodeRun:
         return True
 
     async def set_permission(self, permission: Permission) -> bool:
-        """See `base.AgentRun.set_permission`: rules that are added hold from the next call on."""
+        """See `base.AgentRun.set_permission`.
+
+        Rules that are added hold from the model's next reply on: calls of this one go by the rules
+        before (measured). Lower at once is therefore only what we answer ourselves.
+        """
         session = self._translator.session
         if session is None or self._over.is_set():
+            return False
+        lower = PERMISSIONS.index(permission) < PERMISSIONS.index(self._permission)
+        if lower and self._permission != "ask":
             return False
         await set_rules(self._link, self._request.cwd, session, permission)
         self._permission = permission
