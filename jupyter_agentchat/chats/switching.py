@@ -6,7 +6,7 @@ Each agent keeps a session of its own (`Chat.sessions`); what it is told of the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..protocol.events import Notice
@@ -27,10 +27,12 @@ def without_settings(changes: dict[str, Any]) -> dict[str, Any]:
     return {"model": None, "effort": None, "service_tier": None, "skills": [], **changes}
 
 
-def left_behind(chat: Chat, changes: Collection[str]) -> list[str]:
-    """The settings of `chat` that `without_settings` clears, in words."""
+def left_behind(chat: Chat, changes: Mapping[str, Any]) -> list[str]:
+    """The settings of `chat` that it loses with `changes`, in words."""
     return [
-        words for name, words in OF_AN_AGENT.items() if getattr(chat, name) and name not in changes
+        words
+        for name, words in OF_AN_AGENT.items()
+        if getattr(chat, name) and not changes.get(name)
     ]
 
 

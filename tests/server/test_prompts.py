@@ -82,7 +82,9 @@ async def test_settings_that_the_next_agent_does_not_have_are_cleared_and_the_th
     assert await rest.events(chat_id) == []  # nothing was said yet: nothing to tell
     await rest.ok("PATCH", f"chats/{chat_id}", {"model": "other-big"})
     await prompt(rest, chat_id, script({"say": "hello"}))
-    changed = await rest.ok("PATCH", f"chats/{chat_id}", {"provider": "scenario"})
+    # as the panel's picker sends it
+    body = {"provider": "scenario", "model": None, "effort": None}
+    changed = await rest.ok("PATCH", f"chats/{chat_id}", body)
     assert (changed["model"], changed["effort"]) == (None, None)
     notice = (await rest.events(chat_id))[-1]
     assert (notice["type"], notice["code"]) == ("notice", "settings_cleared")
