@@ -14,6 +14,24 @@ const goldens = readdirSync(transcripts, { recursive: true, encoding: 'utf8' }).
   name.endsWith('.events.json'),
 );
 
+/** What the hub adds: calls that a run which was stopped, or failed, left open are closed before its end. */
+function closed(bodies: readonly ChatEvent[]): ChatEvent[] {
+  const open = new Set<string>();
+  return bodies.flatMap(body => {
+    if (body.type === 'tool_use_start') {
+      open.add(body.tool_id);
+    } else if (body.type === 'tool_use_end') {
+      open.delete(body.tool_id);
+    } else if (body.type === 'complete' && body.outcome !== 'completed') {
+      const ends = [...open].map(tool_id => ({ type: 'tool_use_end', tool_id, ...CLOSED }));
+      return [...(ends as unknown as ChatEvent[]), body];
+    }
+    return [body];
+  });
+}
+
+const CLOSED = { status: 'cancelled', is_error: false, output: [], diffs: [] };
+
 /** One list of event bodies per prompt; one that came while a run was on was steered into it. */
 function eventsOf(golden: string): ChatEvent[] {
   const runs = JSON.parse(readFileSync(transcripts + golden, 'utf8')) as ChatEvent[][];
@@ -25,7 +43,7 @@ function eventsOf(golden: string): ChatEvent[] {
     } else {
       writer.user(`prompt ${i}`, { origin: 'steered' });
     }
-    for (const body of bodies) {
+    for (const body of closed(bodies)) {
       if (!('item_id' in body)) {
         writer.add<ChatEvent>(body);
         continue;
