@@ -240,8 +240,8 @@ class Planner:
 
     def _missed(self, chat_id: str, provider: str) -> str | None:
         """For an agent that comes back to its conversation: what others did here meanwhile."""
-        messages = missed_messages(self._store, chat_id, provider)
         limit = self._policies.transcript_limit
+        messages = missed_messages(self._store, chat_id, provider, limit)
         return build_transcript(messages, limit, since="since your last turn, with another agent")
 
     def transcript(self, chat_id: str, before: int | None) -> str | None:
