@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
-import type { ChatEvent } from '../protocol/generated';
+import type { ChatEvent, CompleteEvent, ToolUseEndEvent } from '../protocol/generated';
 import { EventWriter } from '../testing/events';
 import { compacted } from '../testing/random_chat';
 import { applyEvents, emptyLog, prependEvents } from './reducer';
@@ -14,36 +14,49 @@ const goldens = readdirSync(transcripts, { recursive: true, encoding: 'utf8' }).
   name.endsWith('.events.json'),
 );
 
-/** What the hub adds: calls that a run which was stopped, or failed, left open are closed before its end. */
-function closed(bodies: readonly ChatEvent[]): ChatEvent[] {
-  const open = new Set<string>();
-  return bodies.flatMap(body => {
-    if (body.type === 'tool_use_start') {
-      open.add(body.tool_id);
-    } else if (body.type === 'tool_use_end') {
-      open.delete(body.tool_id);
-    } else if (body.type === 'complete' && body.outcome !== 'completed') {
-      const ends = [...open].map(tool_id => ({ type: 'tool_use_end', tool_id, ...CLOSED }));
-      return [...(ends as unknown as ChatEvent[]), body];
-    }
-    return [body];
-  });
+/**
+ * What the hub adds (`RunTracker.closing`): a run that was stopped, or failed, has its open calls closed before its
+ * end. An agent ends every call of a run that it completes, so nothing is added there: a call left open must be seen.
+ */
+function closing(open: ReadonlySet<string>, { outcome }: CompleteEvent): ToolUseEndBody[] {
+  const status = outcome === 'failed' ? 'failed' : 'cancelled';
+  return outcome === 'completed'
+    ? []
+    : [...open].map(tool_id => ({
+        type: 'tool_use_end',
+        tool_id,
+        status,
+        is_error: status === 'failed',
+        output: [],
+        diffs: [],
+        exit_code: null,
+        duration_ms: null,
+      }));
 }
 
-const CLOSED = { status: 'cancelled', is_error: false, output: [], diffs: [] };
+type ToolUseEndBody = Omit<ToolUseEndEvent, 'seq' | 'time' | 'run_id' | 'chat_id'>;
 
 /** One list of event bodies per prompt; one that came while a run was on was steered into it. */
 function eventsOf(golden: string): ChatEvent[] {
   const runs = JSON.parse(readFileSync(transcripts + golden, 'utf8')) as ChatEvent[][];
   const writer = new EventWriter();
   const first = new Map<string, number>();
+  const open = new Set<string>();
   runs.forEach((bodies, i) => {
     if (writer.run === null) {
       writer.begin(`run${i}`, `prompt ${i}`);
     } else {
       writer.user(`prompt ${i}`, { origin: 'steered' });
     }
-    for (const body of closed(bodies)) {
+    for (const body of bodies) {
+      if (body.type === 'tool_use_start') {
+        open.add(body.tool_id);
+      } else if (body.type === 'tool_use_end') {
+        open.delete(body.tool_id);
+      } else if (body.type === 'complete') {
+        closing(open, body).forEach(end => writer.add<ToolUseEndEvent>(end));
+        open.clear();
+      }
       if (!('item_id' in body)) {
         writer.add<ChatEvent>(body);
         continue;
@@ -76,11 +89,9 @@ describe.each(goldens)('%s', golden => {
     const runs = events.filter(event => event.type === 'run_started').map(event => event.run_id);
     expect(turns.map(turn => turn.runId)).toEqual(runs);
     expect(orphans.size).toBe(0);
-    const parts = turns.filter(turn => turn.complete !== null).flatMap(turn => turn.parts);
-    const odd = parts.filter(
-      part => part.type === 'unknown' || (part.type === 'tool' && part.status === 'running'),
-    );
-    expect(odd).toEqual([]);
+    expect(turns.flatMap(turn => turn.parts).filter(part => part.type === 'unknown')).toEqual([]);
+    const ended = turns.filter(turn => turn.complete !== null).flatMap(turn => turn.parts);
+    expect(ended.filter(part => part.type === 'tool' && part.status === 'running')).toEqual([]);
   });
 
   it('is the same however its pages are cut', () => {

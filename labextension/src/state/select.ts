@@ -4,7 +4,16 @@
  * Answers are remembered per turn, part and group, so they keep their identity as long as what they are made of does.
  */
 import type { PlanEntry, PlanWindow } from '../protocol/generated';
-import type { AskPart, Part, ThreadItem, ToolNode, ToolPart, Turn, TurnUsage } from './view';
+import type {
+  AskPart,
+  Part,
+  SystemPart,
+  ThreadItem,
+  ToolNode,
+  ToolPart,
+  Turn,
+  TurnUsage,
+} from './view';
 
 type ToolsItem = Extract<ThreadItem, { type: 'tools' }>;
 
@@ -17,14 +26,16 @@ const nodeOfTool = new WeakMap<ToolPart, ToolNode>();
 /**
  * The parts of a turn as the thread shows them: consecutive calls grouped, subagents' calls nested.
  *
- * An ask about a call of this turn is not an item of its own: the call's card shows it (`askOfTool`).
+ * Not items of their own: an ask about a call of this turn (its card shows it, `askOfTool`), what only programs
+ * read, and the reason why the agent went on by itself (the turn begins with it, `taskThatEnded`).
  */
 export function threadItems(turn: Turn): readonly ThreadItem[] {
   const known = itemsOfTurn.get(turn);
   if (known) {
     return known;
   }
-  const items = buildItems(turn.parts);
+  const cause = taskThatEnded(turn);
+  const items = buildItems(turn.parts.filter(part => part !== cause));
   itemsOfTurn.set(turn, items);
   return items;
 }
@@ -76,6 +87,8 @@ function isInvisible(part: Part, ids: ReadonlySet<string>): boolean {
     case 'text':
     case 'reasoning':
       return part.text.trim() === '';
+    case 'system':
+      return systemWord(part) === null;
     default:
       return false;
   }
@@ -110,6 +123,38 @@ function partItem(part: Exclude<Part, ToolPart>): ThreadItem {
 
 function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((entry, i) => entry === b[i]);
+}
+
+/** What a system event tells a person: a word of ours, or the agent's own text. */
+export type SystemWord = 'compacted' | 'review_began' | 'review_ended' | { readonly text: string };
+
+/** Null where only programs read the event (`turn_diff`, `title`, ...): the thread has no place for it. */
+export function systemWord({ subtype, data }: SystemPart): SystemWord | null {
+  switch (subtype) {
+    case 'compaction':
+    case 'compacted':
+      return 'compacted';
+    case 'review_began':
+    case 'review_ended':
+      return subtype;
+    default:
+      return typeof data.text === 'string' && data.text.trim() !== '' ? { text: data.text } : null;
+  }
+}
+
+/** The end of the background task that made the agent go on by itself; null when nothing says so. */
+export function taskThatEnded({ agent, parts }: Turn): SystemPart | null {
+  const [first] = parts;
+  return agent?.origin === 'provider' &&
+    first?.type === 'system' &&
+    first.subtype === 'background_task'
+    ? first
+    : null;
+}
+
+/** The agent of the last run among `turns`; null when none is known. */
+export function lastAgent(turns: readonly Turn[]): string | null {
+  return turns.findLast(turn => turn.agent !== null)?.agent?.provider ?? null;
 }
 
 /** The ask about a tool call of this turn, open or resolved; the last one when there were several. */

@@ -1,6 +1,7 @@
 /** An agent's lettered square: no logos, so that no mark of anybody is shipped. */
 
-const LETTERS: Readonly<Record<string, string>> = { codex: 'X' };
+/** Where the first letter of the name is that of another agent as well (Claude Code, Gemini CLI). */
+const LETTERS: Readonly<Record<string, string>> = { codex: 'X', 'codex-acp': 'X', goose: 'S' };
 
 export interface IProviderMarkProps {
   /** Provider id; null while a chat has none. */

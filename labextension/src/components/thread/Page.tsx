@@ -1,6 +1,7 @@
 /** A page of turns: in the document while it is near what the reader sees, else one box of its last height. */
 import { memo, useEffect, useRef, useState } from 'react';
 
+import { lastAgent } from '../../state/select';
 import { Turn } from './Turn';
 import type { PageOfTurns } from './pages';
 
@@ -86,10 +87,11 @@ export const Page = memo(
       >
         {away
           ? null
-          : page.turns.map(turn => (
+          : page.turns.map((turn, index) => (
               <Turn
                 key={turn.key}
                 turn={turn}
+                agentBefore={lastAgent(page.turns.slice(0, index)) ?? page.agentBefore}
                 live={turn.key === liveKey}
                 onRetry={turn.key === retryKey ? onRetry : null}
                 planPinned={turn.key === planKey}
@@ -106,6 +108,7 @@ export const Page = memo(
     before.retryKey === after.retryKey &&
     before.planKey === after.planKey &&
     before.onRetry === after.onRetry &&
+    before.page.agentBefore === after.page.agentBefore &&
     before.page.turns.length === after.page.turns.length &&
     before.page.turns.every((turn, index) => turn === after.page.turns[index]),
 );

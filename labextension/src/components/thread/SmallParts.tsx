@@ -1,4 +1,5 @@
 /** Parts of a turn that are one line, or one note: notices, marks in the conversation, what we do not know. */
+import { systemWord } from '../../state/select';
 import type {
   ForkedPart,
   NoticePart,
@@ -14,18 +15,10 @@ import { VisibleText } from '../common/VisibleText';
 import { Icon } from '../icons';
 import { useThreadActions } from './actions';
 import { Note } from './Note';
+import { Rule } from './Rule';
 
 /** Stands for a link inside a sentence, whatever the order of words in a language. */
 const MARK = '\u0000';
-
-/** A line across the column: something happened to the conversation itself. */
-export function Rule({ children }: { children: React.ReactNode }): React.JSX.Element {
-  return (
-    <div className="ac-rule">
-      <span>{children}</span>
-    </div>
-  );
-}
 
 export function NoticeLine({ part }: { part: NoticePart }): React.JSX.Element {
   const icon = part.level === 'info' ? 'info' : part.level === 'warning' ? 'warning' : 'error';
@@ -86,20 +79,25 @@ export function ResumeRefused({ part }: { part: ResumeRefusedPart }): React.JSX.
   );
 }
 
-/** Only what a person should know of; other subtypes are for programs. */
+/** Only what a person should know of; the rest never gets here (`systemWord`). */
 export function SystemLine({ part }: { part: SystemPart }): React.JSX.Element | null {
   const trans = useTrans();
-  const { text } = part.data;
-  switch (part.subtype) {
-    case 'compaction':
+  const word = systemWord(part);
+  switch (word) {
+    case null:
+      return null;
     case 'compacted':
       return <Rule>{trans.__('Conversation compacted to save context')}</Rule>;
+    case 'review_began':
+      return <Rule>{trans.__('Review began')}</Rule>;
+    case 'review_ended':
+      return <Rule>{trans.__('Review ended')}</Rule>;
     default:
-      return typeof text === 'string' && text !== '' ? (
+      return (
         <Rule>
-          <VisibleText text={text} />
+          <VisibleText text={word.text} />
         </Rule>
-      ) : null;
+      );
   }
 }
 

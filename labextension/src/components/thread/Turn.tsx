@@ -1,20 +1,24 @@
 /** One run in the thread: the person's message, then what the agent did, then what it took. */
 import { memo, useCallback, useState } from 'react';
 
-import { threadItems } from '../../state/select';
+import { taskThatEnded, threadItems } from '../../state/select';
 import type { AskPart, ThreadItem, Turn as TurnData, TurnAgent } from '../../state/view';
 import { formatTime } from '../common/format';
 import { useServices } from '../common/services';
 import { useTrans, type Trans } from '../common/trans';
+import { VisibleText } from '../common/VisibleText';
 import { ToolList } from '../tools/ToolList';
 import { Interrupted } from './Interrupted';
 import { PartView } from './PartView';
 import { PlanFold } from './PlanCard';
+import { Rule } from './Rule';
 import { TurnFooter } from './TurnFooter';
 import { messageOf, UserMessage } from './UserMessage';
 
 export interface ITurnProps {
   turn: TurnData;
+  /** The agent of the run before it; null when there is none, or none is loaded. */
+  agentBefore: string | null;
   /** The agent is at work on it. */
   live: boolean;
   /** Sends its prompt again, or goes on; null unless it is the last run and nothing runs. */
@@ -27,7 +31,6 @@ function agentWords(agent: TurnAgent, model: string | null, trans: Trans): strin
   return [
     model,
     agent.effort === null ? null : trans.__('%1 effort', agent.effort),
-    agent.origin === 'provider' ? trans.__('by itself') : null,
     formatTime(agent.time),
   ]
     .filter(part => part !== null && part !== '')
@@ -44,6 +47,43 @@ function AgentLine({ agent }: { agent: TurnAgent }): React.JSX.Element {
       <span>{agentWords(agent, model, trans)}</span>
     </div>
   );
+}
+
+/** What began this turn, where it was not only a prompt: another agent, or the agent by itself. */
+function Beginning({
+  turn,
+  agentBefore,
+}: Pick<ITurnProps, 'turn' | 'agentBefore'>): React.JSX.Element | null {
+  const trans = useTrans();
+  const { names } = useServices();
+  if (turn.agent === null) {
+    return null;
+  }
+  const { provider, origin } = turn.agent;
+  const name = names.agent(provider);
+  return (
+    <>
+      {agentBefore === null || agentBefore === provider ? null : (
+        <Rule>{trans.__('%1 works here from now on', name)}</Rule>
+      )}
+      {origin === 'provider' ? (
+        <Rule>
+          <VisibleText text={byItself(name, turn, trans)} />
+        </Rule>
+      ) : null}
+    </>
+  );
+}
+
+function byItself(name: string, turn: TurnData, trans: Trans): string {
+  const task = taskThatEnded(turn);
+  if (task === null) {
+    return trans.__('%1 went on by itself', name);
+  }
+  const { text } = task.data;
+  const reason =
+    typeof text === 'string' && text.trim() !== '' ? text : trans.__('a background task ended');
+  return trans.__('%1 went on by itself: %2', name, reason);
 }
 
 /** Where a fork "from here" ends: all of this turn. Null while it is not finished: all that there is. */
@@ -65,7 +105,8 @@ function useAskOf(turn: TurnData): (toolId: string) => AskPart | null {
   );
 }
 
-export const Turn = memo(function Turn({ turn, live, onRetry, planPinned }: ITurnProps) {
+export const Turn = memo(function Turn(props: ITurnProps) {
+  const { turn, agentBefore, live, onRetry, planPinned } = props;
   const trans = useTrans();
   const { names } = useServices();
   const askOf = useAskOf(turn);
@@ -74,6 +115,7 @@ export const Turn = memo(function Turn({ turn, live, onRetry, planPinned }: ITur
   const ended = complete !== null && !live;
   return (
     <div className="ac-turn" data-ac-turn={turn.key}>
+      <Beginning turn={turn} agentBefore={agentBefore} />
       {user === null ? null : (
         <UserMessage {...messageOf(user)} message={user} endSeq={endOf(turn)} />
       )}

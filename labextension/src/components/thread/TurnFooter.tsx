@@ -14,10 +14,13 @@ export interface ITurnFooterProps {
 
 export function TurnFooter({ turn, endSeq }: ITurnFooterProps): React.JSX.Element {
   const trans = useTrans();
-  const hasAnswer = turn.parts.some(part => part.type === 'text');
+  const figures = usageWords(turn, trans);
+  const hasAnswer = turn.parts.some(part => part.type === 'text' && part.text.trim() !== '');
+  // some agents tell neither time nor tokens: then there is no usage to name the line after
+  const label = figures.length === 0 ? trans.__('Actions') : trans.__('Usage');
   return (
-    <div className="ac-usage" role="group" aria-label={trans.__('Usage')}>
-      {usageWords(turn, trans).map(({ kind, words }) => (
+    <div className="ac-usage" role="group" aria-label={label}>
+      {figures.map(({ kind, words }) => (
         <span key={kind} className={`ac-mod-${kind}`}>
           {words}
         </span>

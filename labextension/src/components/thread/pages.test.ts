@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { textPart, turn, userPart } from '../../testing/thread_fixtures';
+import { textPart, TIME, turn, userPart } from '../../testing/thread_fixtures';
 import { countAfter, lastSeq, pagesOf } from './pages';
 
 const turns = (from: number, to: number) =>
@@ -39,4 +39,11 @@ test('what has come since the reader left is counted, with the parts of a turn t
   expect(lastSeq([old])).toBe(3);
   expect(countAfter([old], 3)).toBe(0);
   expect(countAfter([grown, fresh], 3)).toBe(3);
+  const base = { type: 'system', key: 's', seq: 9, time: TIME } as const;
+  const forPrograms = { ...base, subtype: 'turn_diff', data: { diff: '' } };
+  const forPeople = { ...base, subtype: 'review_began', data: {} };
+  const more = (part: typeof forPrograms | typeof forPeople) =>
+    turn({ ...fresh, parts: [...fresh.parts, part] });
+  expect(countAfter([grown, more(forPrograms)], 3)).toBe(3);
+  expect(countAfter([grown, more(forPeople)], 3)).toBe(4);
 });

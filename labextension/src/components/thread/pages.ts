@@ -1,8 +1,14 @@
 /** Turns in pages of fixed membership: a page keeps its turns when older ones are put in front. Pure. */
+import { lastAgent, systemWord } from '../../state/select';
 import type { Turn } from '../../state/view';
 
 /** What is mounted and unmounted together. */
-export type PageOfTurns = { readonly key: string; readonly turns: readonly Turn[] };
+export type PageOfTurns = {
+  readonly key: string;
+  readonly turns: readonly Turn[];
+  /** The agent of the last run before it; null when none is loaded. */
+  readonly agentBefore: string | null;
+};
 
 /** Turns on a page. */
 const SIZE = 10;
@@ -14,13 +20,15 @@ export function pagesOf(turns: readonly Turn[], origin: string | null): PageOfTu
     turns.findIndex(turn => turn.key === origin),
   );
   const pages: PageOfTurns[] = [];
+  let agentBefore: string | null = null;
   for (
     let from = start % SIZE === 0 ? 0 : (start % SIZE) - SIZE;
     from < turns.length;
     from += SIZE
   ) {
     const own = turns.slice(Math.max(0, from), from + SIZE);
-    pages.push({ key: `page${(from - start) / SIZE}`, turns: own });
+    pages.push({ key: `page${(from - start) / SIZE}`, turns: own, agentBefore });
+    agentBefore = lastAgent(own) ?? agentBefore;
   }
   return pages;
 }
@@ -33,7 +41,7 @@ export function lastSeq(turns: readonly Turn[]): number {
     : Math.max(last.seq, last.user?.seq ?? 0, last.parts.at(-1)?.seq ?? 0);
 }
 
-/** How many messages, answers and calls have come after `seq`. */
+/** How many messages, answers and calls have come after `seq`; what only programs read is none of them. */
 export function countAfter(turns: readonly Turn[], seq: number): number {
   let count = 0;
   for (let at = turns.length - 1; at >= 0; at--) {
@@ -42,7 +50,9 @@ export function countAfter(turns: readonly Turn[], seq: number): number {
       break;
     }
     count += turn.user !== null && turn.user.seq > seq ? 1 : 0;
-    count += turn.parts.filter(part => part.seq > seq).length;
+    count += turn.parts.filter(
+      part => part.seq > seq && !(part.type === 'system' && systemWord(part) === null),
+    ).length;
   }
   return count;
 }
